@@ -129,7 +129,7 @@ def new_manifest(
         parameters=plain_table(public_parameters(method, parameters)),
         guarantee=replace(
             guarantee,
-            model=guarantee.model[:],  # a plain text: a name, which no language says otherwise
+            model=str(guarantee.model),  # a name, which no language says otherwise
             parameters=plain_table(guarantee.parameters),
         ),
         result=plain_table(result),

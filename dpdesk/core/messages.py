@@ -34,10 +34,6 @@ class Message(str):
         made.values = {name: _shown(values[name], *form) for name, form in _fields(template)}
         return made
 
-    def __str__(self) -> str:
-        """The message itself: whoever asks for its text can still say it in another language."""
-        return self
-
     def __add__(self, text: str) -> str:
         """The message and the text after it, as one message."""
         return joined([self, text], "")

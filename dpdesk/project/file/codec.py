@@ -232,7 +232,7 @@ def _of_plain(kinds: tuple[Any, ...]) -> _Codec:
         if isinstance(value, np.generic):
             value = value.item()
         if isinstance(value, str):
-            value = value[:]  # a message is kept as the plain text that it is
+            value = str(value)  # a message is kept as the text that it is
         if not fits(value):
             raise TypeError(f"found {type(value).__name__}, expected {_names_of(kinds)}")
         return encode_free(value, parts)
