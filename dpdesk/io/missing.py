@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -196,7 +196,7 @@ _GROUPED = {
     ",": r"[+-]?\d{1,3}([.'’ \x{a0}\x{202f}]\d{3})+(,\d*)?",
 }
 """By decimal mark, numbers with marks of thousands, which are read as texts."""
-_FIRST_ROWS, _LISTED = 1_000, 5
+_FIRST_ROWS, _SAMPLED, _LISTED = 1_000, 100, 5
 
 
 def note_texts(
@@ -216,8 +216,8 @@ def note_texts(
     told: list[str] = []
     grouped, known = literal(_GROUPED[decimal]), ", ".join(map(literal, codes)) or "''"
     held: list[tuple[str, int]] = []
-    for column in columns:
-        if not _may_hold(con, column, _GROUPED[decimal], codes, place, token):
+    for column, texts in _first_texts(con, columns, place, token):
+        if not _may_hold(texts, _GROUPED[decimal], codes):
             continue
         v = f"{column.sql}::VARCHAR"
         marked = f"regexp_full_match(trim({v}), {grouped})"
@@ -237,24 +237,34 @@ def note_texts(
     return (*told, *_where_codes(held))
 
 
-def _may_hold(
-    con: DuckDBPyConnection,
-    column: Column,
-    grouped: str,
-    codes: Sequence[str],
-    place: Path,
-    token: CancelToken,
-) -> bool:
-    """Whether a column may hold a code, or a number with marks of thousands."""
+def _first_texts(
+    con: DuckDBPyConnection, columns: Sequence[Column], place: Path, token: CancelToken
+) -> Iterator[tuple[Column, Any]]:
+    """Each column with its texts, an Arrow array: its domain, or those of the first rows.
+
+    Each question costs as many steps as the table has columns, so many columns are asked at once.
+    """
+    import pyarrow as pa
+
+    for start in range(0, len(columns), _SAMPLED):
+        some = columns[start : start + _SAMPLED]
+        long = [one for one in some if one.domain is None]
+        texts = iter(())
+        if long:
+            wanted = ", ".join(f"{one.sql} AS c{number}" for number, one in enumerate(long))
+            with query(con, token, place) as cursor:
+                first = cursor.sql(f"SELECT {wanted} FROM {DATA} LIMIT {_FIRST_ROWS}")
+                texts = iter(first.to_arrow_table().columns)
+        for one in some:
+            known = one.domain
+            yield one, next(texts) if known is None else pa.array(known, pa.string())
+
+
+def _may_hold(texts: Any, grouped: str, codes: Sequence[str]) -> bool:
+    """Whether texts of a column hold a code, or a number with marks of thousands."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column.domain is None:
-        with query(con, token, place) as cursor:
-            first = f"SELECT {column.sql} AS v FROM {DATA} LIMIT {_FIRST_ROWS}"
-            texts = cursor.sql(first).to_arrow_table().column(0)
-    else:
-        texts = pa.array(column.domain, pa.string())
     if codes and pc.any(pc.is_in(texts, value_set=pa.array(codes, pa.string()))).as_py():
         return True
     return bool(pc.any(pc.match_substring_regex(texts, f"^\\s*(?:{grouped})\\s*$")).as_py())
