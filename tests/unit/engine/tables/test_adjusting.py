@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -25,6 +26,14 @@ def two_by_two(leaves: list[int]) -> System:
     return System.of([filled(dimensions, np.array(leaves))])
 
 
+@cache
+def all_moves() -> np.ndarray:
+    """All changes of a table of two by two by at most six each, with their margins."""
+    dimensions = two_by_two([0, 0, 0, 0]).tables[0].dimensions
+    changes = product(range(-6, 7), repeat=4)
+    return np.array([with_margins(dimensions, np.array(each)) for each in changes])
+
+
 @given(
     st.lists(st.integers(0, 6), min_size=4, max_size=4),
     st.lists(st.booleans(), min_size=9, max_size=9),
@@ -45,13 +54,9 @@ def test_the_least_change_is_that_of_all_changes(
     needed = Requirement(unsafe, exact(low), exact(high))
     wanted = Wanted(needed, fixed, np.zeros(9), exact(list(map(Fraction, weights))))
     place = system.variables[0]
-    dimensions = system.tables[0].dimensions
-    moves = np.array(
-        [with_margins(dimensions, np.array(m)) for m in product(range(-6, 7), repeat=4)]
-    )
     best = least_change(
         values[place],
-        moves,
+        all_moves(),
         [
             (below, above) if there else None
             for there, below, above in zip(unsafe[place], low[place], high[place], strict=True)
