@@ -32,6 +32,7 @@ from dpdesk.engine.tables.rules import Rule
 MOST_AUDITED = 600
 """Suppressed cells up to which is computed what publishing one of them would give away."""
 _NAMED = 3
+_DECIMALS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,4 +230,4 @@ class _Teller:
 
 
 def _figure(number: str) -> str:
-    return grouped_decimal(number, rounded=True)
+    return grouped_decimal(number, _DECIMALS)
