@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.checklists import agency_policy
 from dpdesk.app.context import AppContext
-from dpdesk.app.review.review_picture import is_whole, released_by_all, verify_signed
+from dpdesk.app.review.review_picture import is_whole, released_by_all, signed_or_refused
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.messages import msg
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from dpdesk.engine.registry import Registry
     from dpdesk.io.workspace import Workspace
 
+_NOT_VERIFIED = (
+    "export.not-verified",
+    "A release that fails the check is not exported; see `dpdesk verify`.",
+)
 _ACCEPT_IT = (
     "Have it reviewed and released with a reason, and export the whole folder; or set "
     "`accept_not_compared = true` in the policy."
@@ -33,27 +37,8 @@ def check_exportable(
 ) -> None:
     """Raise unless files and claims of the release are all as they should be."""
     context = AppContext(workspace.home, workspace, registry)
-    found = verify_signed(context, release, token, silent)
-    if found.ok:
-        _check_compared(context, release, found.not_checked(), token)
-        return
-    failure = found.failures[0]
-    more = (
-        msg(" ({failures} more)", failures=len(found.failures) - 1)
-        if len(found.failures) > 1
-        else ""
-    )
-    raise RefusedError(
-        "export.not-verified",
-        msg(
-            "{release}: {path}: {reason}{more}.",
-            release=release,
-            path=failure.path,
-            reason=failure.reason,
-            more=more,
-        ),
-        hint="A release that fails the check is not exported; see `dpdesk verify`.",
-    )
+    found = signed_or_refused(context, release, token, silent, _NOT_VERIFIED)
+    _check_compared(context, release, found.not_checked(), token)
 
 
 def _check_compared(

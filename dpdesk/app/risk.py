@@ -70,27 +70,10 @@ def assess(
 
 def _check_release(context: AppContext, path: Path, token: CancelToken, report: Report) -> None:
     """Figures of a release that says something false would be false comfort."""
-    from dpdesk.app.review.review_picture import verify_signed
+    from dpdesk.app.review.review_picture import signed_or_refused
 
-    found = verify_signed(context, path, token, report)
-    if not found.ok:
-        failure = found.failures[0]
-        more = (
-            msg(" ({failures} more)", failures=len(found.failures) - 1)
-            if len(found.failures) > 1
-            else ""
-        )
-        raise RefusedError(
-            "risk.not-verified",
-            msg(
-                "{path}: {path2}: {reason}{more}.",
-                path=path,
-                path2=failure.path,
-                reason=failure.reason,
-                more=more,
-            ),
-            hint=("The risk of a release that fails the check is not stated; see `dpdesk verify`."),
-        )
+    hint = "The risk of a release that fails the check is not stated; see `dpdesk verify`."
+    found = signed_or_refused(context, path, token, report, ("risk.not-verified", hint))
     if not found.words_compared:
         report(Note("release.not-compared", NOT_COMPARED))
 

@@ -26,10 +26,11 @@ def without_password(text: str) -> str:
 
     It need be no address that anything can read: a password with a slash in it makes of its
     beginning a port, and a missing bracket spoils the whole. What stands behind the first 10,000
-    characters is left out: no address is that long.
+    characters is left out, and what may be a password whose end is there.
     """
     if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}…"
+        beginning = without_password(f"{text[: _LONGEST - 1]}@")
+        return f"{beginning.removesuffix('@').removesuffix('…')}…"
     return _SET.sub(r"\1…", _SIGNED.sub(r"\1…", text))
 
 

@@ -34,12 +34,16 @@ def is_blank(text: str) -> bool:
     return _BLANK.fullmatch(text) is not None
 
 
-def grouped_decimal(number: str, places: int | None = None) -> str:
-    """A decimal number with its thousands grouped, ``1,234.5``, and at most so many decimals."""
+def grouped_decimal(number: str, *, rounded: bool = False) -> str:
+    """A decimal number with its thousands grouped, ``1,234.5``.
+
+    ``rounded`` as people compare numbers: to two decimals, and small ones to five digits.
+    """
     value = Decimal(number)
     exponent = value.as_tuple().exponent
-    if places is not None and isinstance(exponent, int) and -exponent > places:
-        value = round(value, places) + 0  # no minus before a zero
+    places = max(2, 4 - value.adjusted())
+    if rounded and isinstance(exponent, int) and -exponent > places:
+        value = round(value, places)
     return f"{value:,f}"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.core.charts import Chart, ChartValueError, charts_from_json
-from dpdesk.core.errors import DpdeskError, StorageError
+from dpdesk.core.errors import DpdeskError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.release import CheckStatus, ClaimCheck, Failure, VerifyReport
@@ -305,6 +305,30 @@ def verify_signed(
             return found
         raise
     return _signed(found, loaded)
+
+
+def signed_or_refused(
+    context: AppContext, path: Path, token: CancelToken, report: Report, refusal: tuple[str, str]
+) -> VerifyReport:
+    """As :func:`verify_signed`, for what asks that the release is as it should be.
+
+    Raises RefusedError with the code and hint of ``refusal``, and the first thing that is wrong.
+    """
+    found, (code, hint) = verify_signed(context, path, token, report), refusal
+    if found.ok:
+        return found
+    first, others = found.failures[0], len(found.failures) - 1
+    raise RefusedError(
+        code,
+        msg(
+            "{path}: {file}: {reason}{more}.",
+            path=path,
+            file=first.path,
+            reason=first.reason,
+            more=msg(" ({failures} more)", failures=others) if others else "",
+        ),
+        hint=hint,
+    )
 
 
 def signed_report(picture: ReviewPicture) -> VerifyReport:

@@ -1,8 +1,8 @@
 """What cells of several tables have to do with each other, because of the rows that are in them.
 
 The innermost cells of a table divide the rows; those of two tables are joined where a row is in
-both. Each connected part is one equation, and there is no other one between two tables: an equation
-of the innermost cells has one factor throughout a part. Towns and the districts in which they lie
+both. Each connected part gives one equation, and two tables have no others: in any equation, all
+innermost cells of a part have the same factor. Towns and the districts in which they lie
 are such parts, whatever columns say it.
 
 Three and more tables can have equations that no two of them have, where some combinations of their

@@ -87,7 +87,7 @@ def suppress(
         found = _searched(system, instance, how, token, stop or CancelToken(), heard)
     except NoPattern as none:
         raise _refused(system, none) from None
-    # What equations give away anyway hides nothing, whoever else knows something.
+    # A cell that the equations give away anyway hides nothing, whatever readers know of others.
     pattern = found.pattern & (unsafe | (Moves.of_pattern(problem, found.pattern).of >= 0))
     paid = sum(cost[pattern & ~unsafe].tolist(), Fraction(0))
     bound = paid if found.proven else min(paid, weigh.bound(found.bound))

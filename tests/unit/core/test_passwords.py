@@ -22,6 +22,12 @@ def test_a_password_is_replaced_and_nothing_else(text: str, shown: str) -> None:
     assert holds_password(text) is (text != shown)
 
 
+def test_a_password_that_the_cut_goes_through_is_left_out() -> None:
+    text = f"{'x' * 9_970} postgresql://u:secret{'s' * 100}@h"
+    assert without_password(text).endswith(" postgresql://u:…")
+    assert "secret" not in without_password(text)
+
+
 @pytest.mark.parametrize(
     "text",
     ["x" * 10**7, "ab:" * 10**6, "ab:" * 10**6 + "?x=@", "pass " * 10**6, "//" + "a:" * 10**6],

@@ -32,7 +32,6 @@ from dpdesk.engine.tables.rules import Rule
 MOST_AUDITED = 600
 """Suppressed cells up to which is computed what publishing one of them would give away."""
 _NAMED = 3
-_DECIMALS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,4 +229,4 @@ class _Teller:
 
 
 def _figure(number: str) -> str:
-    return grouped_decimal(number, _DECIMALS)
+    return grouped_decimal(number, rounded=True)

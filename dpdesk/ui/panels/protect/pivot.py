@@ -50,7 +50,6 @@ WITHHELD = "c"
 OPEN, FOLDED = "▾", "▸"
 _CHANNEL = "protect.cell"
 _MEASURED = 200
-_LARGE = 100
 translate = QCoreApplication.translate
 
 
@@ -198,8 +197,7 @@ class PivotModel(QAbstractTableModel):
         table, sign = self._look.table, SIGNS.get(status, "")
         number = table.values[cell] if self.published else table.internal["value"][cell]
         if number:
-            places = 2 if abs(float(number)) >= _LARGE else 4
-            number = marked(grouped_decimal(number, None if whole else places))
+            number = marked(grouped_decimal(number, rounded=not whole))
         if self.published:
             return number or sign or WITHHELD
         return f"{sign} {number}".strip()
