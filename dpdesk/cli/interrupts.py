@@ -31,6 +31,9 @@ def run_cancellable(
 ) -> T:
     """Run ``work`` on its own thread and return its value; a signal cancels its token.
 
+    At the first Ctrl+C a search that has a result ends with it (:meth:`CancelToken.keep`); the
+    next one, or another signal, cancels.
+
     Signal handlers run between two steps of the main thread's Python code, which therefore only
     waits here. Whatever ``work`` raises is raised; after a signal, an error of no known kind counts
     as cancelled. Work that does not stop soon (a library may be at it) is left alone when
@@ -51,8 +54,11 @@ def run_cancellable(
         thread.start()
         while thread.is_alive():
             thread.join(_TICK)
-            late = came and time.monotonic() - came[0] > PATIENCE and thread.is_alive()
-            if late and abandon():
+            if len(came) > 1 and not token.cancelled:
+                token.cancel()
+                del came[0]
+            late = token.cancelled and came and time.monotonic() - came[0] > PATIENCE
+            if late and thread.is_alive() and abandon():
                 raise Cancelled
     if result.error is not None:
         if token.cancelled and not isinstance(result.error, DpdeskError):
@@ -71,7 +77,9 @@ def _cancelling(token: CancelToken) -> Iterator[list[float]]:
 
     def cancel(number: int, frame: FrameType | None) -> None:
         came.append(time.monotonic())
-        if len(came) == 1:  # the token's lock is not for a handler that interrupts itself
+        if len(came) > 1:
+            return  # the token's lock is not for a handler that interrupts itself
+        if number != signal.SIGINT or not token.keep():
             token.cancel()
 
     before = {

@@ -10,11 +10,13 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dpdesk.core.errors import Cancelled
+
+_Called = TypeVar("_Called", bound=Callable[[], object])
 
 
 class CancelToken:
@@ -24,6 +26,7 @@ class CancelToken:
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._callbacks: dict[int, Callable[[], None]] = {}
+        self._keepers: dict[int, Callable[[], bool]] = {}
         self._next = 0
 
     @property
@@ -39,10 +42,32 @@ class CancelToken:
         for callback in callbacks:
             callback()
 
+    def keep(self) -> bool:
+        """Ask a running search to end with its best result (:meth:`keeping`); whether one does.
+
+        False where none runs, or where it was asked before: then :meth:`cancel` is what is left.
+        """
+        with self._lock:
+            keepers = list(self._keepers.values())
+        return any(keeper() for keeper in reversed(keepers))
+
     def check(self) -> None:
         """Raise :class:`~dpdesk.core.errors.Cancelled` if the work is to stop."""
         if self._event.is_set():
             raise Cancelled
+
+    def keeping(self, stop: CancelToken) -> AbstractContextManager[None]:
+        """The search inside the block ends with its best result, or with the first that it finds,
+        when ``stop`` is cancelled; :meth:`keep` does that.
+        """
+
+        def keeper() -> bool:
+            if stop.cancelled:
+                return False
+            stop.cancel()
+            return True
+
+        return self._among(self._keepers, keeper)
 
     @contextmanager
     def on_cancel(self, callback: Callable[[], None]) -> Iterator[None]:
@@ -52,17 +77,23 @@ class CancelToken:
         before the block raises at once.
         """
         self.check()
-        with self._lock:
-            key = self._next
-            self._next += 1
-            self._callbacks[key] = callback
-        try:
+        with self._among(self._callbacks, callback):
             if self._event.is_set():
                 callback()
             yield
+
+    @contextmanager
+    def _among(self, listed: dict[int, _Called], called: _Called) -> Iterator[None]:
+        """``called`` stands in the list while the block lasts."""
+        with self._lock:
+            key = self._next
+            self._next += 1
+            listed[key] = called
+        try:
+            yield
         finally:
             with self._lock:
-                self._callbacks.pop(key, None)
+                listed.pop(key, None)
 
 
 @contextmanager
@@ -72,7 +103,7 @@ def ending(token: CancelToken) -> Iterator[CancelToken]:
     So nothing goes on behind what has failed, or what nobody looks at.
     """
     own = CancelToken()
-    with token.on_cancel(own.cancel):
+    with token.on_cancel(own.cancel), token._among(token._keepers, own.keep):
         try:
             yield own
         finally:

@@ -290,7 +290,7 @@ class MainWindow(RequestingWindow):
         """Esc: stop the newest job that people see."""
         seen = [state.job for state in self._hub.states if not state.quiet]
         if seen:
-            self._hub.cancel(seen[-1])
+            self._hub.end(seen[-1])
 
     def can_cancel(self) -> bool:
         """Whether a job is running."""

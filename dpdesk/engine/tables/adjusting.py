@@ -72,8 +72,8 @@ def adjusted(
 ) -> Adjusted:
     """The adjustment of least cost, part by part, or the best that a long search found.
 
-    When ``stop`` is cancelled the best one so far is returned, once there is one. ``watch`` hears
-    what the best one of a part costs, and the bound.
+    When ``stop`` is cancelled, or the token is asked to keep, the best one so far is returned, once
+    there is one. ``watch`` hears what the best one of a part costs, and the bound.
 
     Raises
     ------
@@ -82,6 +82,7 @@ def adjusted(
     Cancelled
         The token asked for it.
     """
+    stop = stop or CancelToken()
     loose = np.flatnonzero(~wanted.fixed)
     matrix = csr_array(system.matrix[:, loose])
     values, bound, cost = system.cells.values.copy(), Fraction(0), Fraction(0)
@@ -91,7 +92,8 @@ def adjusted(
             continue
         inner = csr_array(matrix[:, columns])
         part = _Part.of(system, wanted, own, inner[np.flatnonzero(np.diff(inner.indptr))])
-        moves, least = part.solved(system, token, stop, watch)
+        with token.keeping(stop):
+            moves, least = part.solved(system, token, stop, watch)
         values[own] += moves * part.step
         paid = sum((abs(m) * part.step * wanted.weight[v] for m, v in zip(moves, own, strict=True)),
                    Fraction(0))  # fmt: skip
@@ -142,7 +144,7 @@ class _Part:
         )
 
     def solved(
-        self, system: System, token: CancelToken, stop: CancelToken | None, watch: Watch
+        self, system: System, token: CancelToken, stop: CancelToken, watch: Watch
     ) -> tuple[Exact, Fraction | None]:
         """How many steps each variable moves, and a cost that none is below (None: its own)."""
         count, chosen = len(self.own), len(self.unsafe)

@@ -9,6 +9,7 @@ further than to a neighbouring multiple.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array, hstack
@@ -30,6 +31,8 @@ class Rounded:
     values: Exact
     proven: bool
     """No other rounding that is additive changes less in sum."""
+    bound: Fraction
+    """No other changes less in sum, in units."""
 
 
 def controlled(
@@ -42,7 +45,8 @@ def controlled(
     """The additive rounding to multiples of ``base`` with the least sum of changes.
 
     ``units`` says what 1 is on the grid of each variable (1 without it), alike in each equation.
-    When ``stop`` is cancelled the best rounding so far is returned, once there is one.
+    When ``stop`` is cancelled, or the token is asked to keep, the best rounding so far is returned,
+    once there is one.
 
     Raises
     ------
@@ -51,6 +55,7 @@ def controlled(
     Cancelled
         The token asked for it.
     """
+    stop = stop or CancelToken()
     values = system.cells.values
     bases = base * (exact([1] * len(system)) if units is None else units)
     floor, rest = values // bases, values % bases
@@ -60,18 +65,22 @@ def controlled(
     share = (rest[loose] / bases[loose]).astype(np.float64)
     matrix = csr_array(system.matrix[:, loose])
     up = np.zeros(len(loose), dtype=bool)
-    proven = True
+    short = 0.0
     if missing[np.diff(matrix.indptr) == 0].any():
         raise _refused(system, floor, rest, base, token)
     for part in parts_of(matrix):
-        found = _program(matrix, missing, share, part).solve(token, stop=stop)
+        with token.keeping(stop):
+            found = _program(matrix, missing, share, part).solve(token, stop=stop)
         if found.point is None:
             raise _refused(system, floor, rest, base, token)
         up[part] = found.point > 0.5
-        proven &= found.answer is Answer.OPTIMAL
+        if found.answer is not Answer.OPTIMAL:
+            short += max(0.0, found.value - found.bound) + 1e-6 * (1 + abs(found.bound))
     rounded = floor * bases
     rounded[loose[up]] += bases[loose[up]]
-    return Rounded(rounded, proven)
+    changed = sum(map(Fraction, abs(rounded - values), bases), Fraction(0))
+    bound = max(Fraction(0), changed - Fraction(short)) * base
+    return Rounded(rounded, not short, bound)
 
 
 def _sums(matrix: csr_array, amounts: Exact) -> Floats:

@@ -421,7 +421,7 @@ def _improved(
     search = _Search(instance, best, watch)
     if cuts:
         search.master.link()
-    with token.on_cancel(stop.cancel):
+    with token.on_cancel(stop.cancel), token.keeping(stop):
         try:
             chosen = search.relax(stop, cuts)
             if whole:

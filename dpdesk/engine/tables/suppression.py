@@ -63,7 +63,8 @@ def suppress(
     ``filled`` says how much is at least in a cell that is not empty (:meth:`Problem.of`), where
     they are to be protected from who sees that no suppressed one is; values of 0 too, then.
     ``cost`` holds a number per variable (not negative); of equal costs the fewest cells. When
-    ``stop`` is cancelled the best pattern so far is returned. ``watch`` hears cost and bound.
+    ``stop`` is cancelled, or the token is asked to keep, the best pattern so far is returned.
+    ``watch`` hears cost and bound.
 
     Raises
     ------

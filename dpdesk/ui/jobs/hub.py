@@ -51,7 +51,8 @@ class JobState:
 
     ``step`` is the current step in words, number ``index`` of ``count`` (0 when not said); ``done``
     of ``total`` units are finished (``total`` None: unknown). ``seconds_left`` estimates the rest
-    of the current step, None while nothing is known. ``notes`` are sentences worth showing.
+    of the current step, None while nothing is known. ``keeping``: a search was asked to end with
+    the best that it has. ``notes`` are sentences worth showing.
     """
 
     job: int
@@ -65,6 +66,7 @@ class JobState:
     unit: str = ""
     seconds_left: float | None = None
     cancelling: bool = False
+    keeping: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -195,6 +197,12 @@ class ProgressFold:
             self._state = replace(self._state, cancelling=True, seconds_left=None)
             self._changed = True
 
+    def mark_keeping(self) -> None:
+        """Say that the user asked for what there is by now."""
+        with self._lock:
+            self._state = replace(self._state, keeping=True, seconds_left=None)
+            self._changed = True
+
     def take(self) -> JobState | None:
         """The state if it changed since the last call, else None."""
         with self._lock:
@@ -222,6 +230,7 @@ class ProgressFold:
                 total=None,
                 unit="",
                 seconds_left=None,
+                keeping=False,
             )
         if isinstance(event, StepProgress):
             if event.step != state.step or event.done < state.done:
@@ -373,10 +382,24 @@ class JobHub(QObject):
         if found is None:
             return
         found.fold.mark_cancelling()
-        state = found.fold.take()
+        self._progress(found)
+        self._stop(found)
+
+    def end(self, job: int) -> None:
+        """What the button of a person does: a search that has a result ends with it (see
+        :meth:`CancelToken.keep`); everything else stops, and so does the search when asked again.
+        """
+        found = self._live.get(job)
+        if found is None or not found.token.keep():
+            self.cancel(job)
+            return
+        found.fold.mark_keeping()
+        self._progress(found)
+
+    def _progress(self, job: _Job) -> None:
+        state = job.fold.take()
         if state is not None:
             self.progressed.emit(state)
-        self._stop(found)
 
     def cancel_all(self) -> None:
         """Ask every job to stop."""
@@ -493,9 +516,7 @@ class JobHub(QObject):
     @Slot()
     def _on_drain(self) -> None:
         for job in tuple(self._live.values()):
-            state = job.fold.take()
-            if state is not None:
-                self.progressed.emit(state)
+            self._progress(job)
 
     @staticmethod
     def _deliver(job: _Job, outcome: JobOutcome) -> None:

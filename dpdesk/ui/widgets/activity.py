@@ -41,6 +41,8 @@ def time_left_text(seconds: float | None) -> str:
 
 def state_text(state: JobState) -> str:
     """One line about a job: step n of N, units done, time left."""
+    if state.keeping:
+        return QCoreApplication.translate("Activity", "ending with the best so far…")
     parts = []
     if state.step:
         step = said(state.step)
@@ -172,7 +174,7 @@ class ActivityList(QFrame):
 
     @Slot(int)
     def _on_cancel(self, number: int) -> None:
-        self._hub.cancel(number)
+        self._hub.end(number)
 
 
 def share_done(state: JobState) -> float:
@@ -212,7 +214,9 @@ class JobRow(QWidget):
         set_look(self._text, "note")
         self._bar = ShareBar(160)
         self._button = QPushButton(self.tr("Cancel"))
-        self._button.setToolTip(self.tr("Stop this job; nothing is changed (Esc)"))
+        self._button.setToolTip(
+            self.tr("Stop this job; a search of tables ends with the best so far (Esc)")
+        )
         self._button.setAccessibleName(self.tr("Cancel {job}").format(job=state.title))
         self._button.clicked.connect(self._on_clicked)
         layout.addWidget(self._title)
@@ -299,4 +303,4 @@ class JobLine(JobFollower):
     def _on_cancel(self) -> None:
         self._cancel.setEnabled(False)
         self._say(self.tr("stopping…"))
-        self._hub.cancel(self.job)
+        self._hub.end(self.job)

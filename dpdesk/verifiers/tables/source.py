@@ -515,9 +515,10 @@ def other_figures(
         fits = isinstance(stated, int | float) and not isinstance(stated, bool)
         if not fits or stated not in (value, float(value)):
             return msg("`{key}` is not what the source gives", key=f"result, {key}")
-    if protect not in ("suppress", "adjust"):
+    if protect not in ("suppress", "adjust") and "bound" not in recorded:
         return ""
-    bound, cost = number(recorded.get("bound", 0)), number(recorded["cost"])
+    cost = number(recorded["cost" if protect in ("suppress", "adjust") else "distance"])
+    bound = number(recorded.get("bound", 0))
     fits = 0 <= bound <= cost and recorded.get("proven_optimal") is (bound == cost)
     return "" if fits else "the bound does not fit the cost"
 

@@ -107,6 +107,34 @@ def test_cancel_is_announced_at_once_and_ends_as_cancelled(hub: JobHub, qtbot: Q
     assert listener.heard == [JobCancelled(job, "Searching")]
 
 
+def test_a_search_that_is_ended_hands_over_its_best_and_stops_when_asked_again(
+    hub: JobHub, qtbot: QtBot
+) -> None:
+    listener, states, entered = Listener(), Listener(), threading.Event()
+    hub.progressed.connect(states.hear)
+
+    def work(token: CancelToken, report: Report) -> object:
+        stop, told = CancelToken(), threading.Event()
+        with stop.on_cancel(told.set), token.keeping(stop):
+            entered.set()
+            assert told.wait(PATIENCE_SECONDS)
+        return "the best so far"
+
+    job = hub.query("Searching", work, then=listener.hear)
+    qtbot.waitUntil(entered.is_set)
+    with qtbot.waitSignal(hub.idle):
+        hub.end(job)
+        assert states.heard == [JobState(job, "Searching", keeping=True)]
+    assert listener.heard == ["the best so far"]
+
+    gate, stopped = Gate("late"), Listener()
+    job = hub.query("Searching", gate, done=stopped.hear, cancelled=stopped.hear)
+    qtbot.waitUntil(gate.entered.is_set)
+    with qtbot.waitSignal(hub.idle):
+        hub.end(job)
+    assert stopped.heard == [JobCancelled(job, "Searching")]
+
+
 def test_a_query_that_ends_after_its_cancel_is_discarded(hub: JobHub, qtbot: QtBot) -> None:
     gate, listener = Gate("late", stubborn=True), Listener()
     job = hub.query("Searching", gate, done=listener.hear, cancelled=listener.hear)

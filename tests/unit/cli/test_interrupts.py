@@ -27,6 +27,41 @@ def test_a_signal_cancels_the_work(number: signal.Signals) -> None:
         run_cancellable(work)
 
 
+def test_the_first_interrupt_lets_a_search_end_with_its_best_and_the_next_cancels() -> None:
+    def search(token: CancelToken) -> str:
+        stop, told = CancelToken(), threading.Event()
+        with stop.on_cancel(told.set), token.keeping(stop):
+            os.kill(os.getpid(), signal.SIGINT)
+            assert told.wait(PATIENCE_SECONDS)
+        assert not token.cancelled
+        return "the best so far"
+
+    def work(token: CancelToken) -> None:
+        search(token)
+        stopped = threading.Event()
+        with token.on_cancel(stopped.set):
+            os.kill(os.getpid(), signal.SIGINT)
+            assert stopped.wait(PATIENCE_SECONDS)
+        token.check()
+
+    assert run_cancellable(search) == "the best so far"
+    with pytest.raises(Cancelled):
+        run_cancellable(work)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_terminate_keeps_nothing(number: signal.Signals) -> None:
+    def work(token: CancelToken) -> None:
+        stopped = threading.Event()
+        with token.on_cancel(stopped.set), token.keeping(CancelToken()):
+            os.kill(os.getpid(), number)
+            assert stopped.wait(PATIENCE_SECONDS)
+        token.check()
+
+    with pytest.raises(Cancelled):
+        run_cancellable(work)
+
+
 def test_handlers_are_as_before_afterwards() -> None:
     before = signal.getsignal(signal.SIGINT)
     assert run_cancellable(lambda token: 7) == 7

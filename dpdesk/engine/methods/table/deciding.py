@@ -27,6 +27,7 @@ from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
 from dpdesk.engine.methods.table.settings import (
     ADJUST,
     CELL_KEY,
+    CONTROLLED,
     FREQUENCY,
     NONE,
     RANDOM,
@@ -190,6 +191,9 @@ def outcome_of(decision: Decision) -> CellsOutcome:
             internal["proven_optimal"] = bound >= Fraction(str(internal["cost"]))
         moved = sum(map(Fraction, change.tolist(), counted.units.tolist()), Fraction(0))
         internal["distance"] = plain_amount(moved)
+        if settings.protect == CONTROLLED and BOUND in internal:
+            bound = Fraction(str(internal[BOUND]))
+            internal["proven_optimal"] = bound >= Fraction(str(internal["distance"]))
     result: dict[str, object] = {
         "cells": sum(len(table.values) for table in tables),
         "suppressed": sum(table.suppressed for table in tables),
@@ -268,8 +272,8 @@ def _not_proven(settings: Settings, internal: Mapping[str, object]) -> Iterator[
     """That a search ended before it had proven the optimum."""
     if internal.get("proven_optimal") is not False:
         return
-    cost, bound = str(internal["cost"]), str(internal[BOUND])
-    if settings.protect == ADJUST:
+    cost, bound = str(internal.get("cost", internal.get("distance"))), str(internal[BOUND])
+    if settings.protect in (ADJUST, CONTROLLED):
         said = msg(
             "The changes of all cells come to {cost}; that less than {bound} is not enough is "
             "proven, and between the two nothing is known.",

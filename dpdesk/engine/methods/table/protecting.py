@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import cast
 
 import numpy as np
 
-from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.engine.methods.table.counting import Counted
 from dpdesk.engine.methods.table.deciding import (
     BOUND,
@@ -46,13 +46,16 @@ def suppressed(
     hidden = judged.required.unsafe & ~system.known
     internal: dict[str, object] = {}
     if settings.secondary != NONE:
+        stop = CancelToken()
         pattern = suppress(
             *(system, judged, bounds, cell_costs(counted), token),
             how=cast(How, settings.secondary),
             singletons=settings.singletons,
+            stop=stop,
             watch=_watch(report),
             filled=counted.filled(judged) if settings.present else None,
         )
+        _told_to_end(stop, report)
         hidden = pattern.suppressed
         internal[BOUND] = plain_amount(pattern.bound)
         filled = counted.filled(judged) if settings.present else None
@@ -70,6 +73,13 @@ def suppressed(
     return Protected(
         hidden, system.cells.values, low, _tidy(found.upper, system.cells.values), internal
     )
+
+
+def _told_to_end(stop: CancelToken, report: Report) -> None:
+    """Report that a search took what it had, where somebody asked for that."""
+    if stop.cancelled:
+        said = "The search was asked to end: the best result that it has found is taken."
+        report(Note("table.ended", said))
 
 
 def _watch(report: Report) -> Callable[[float, float], None]:
@@ -103,7 +113,9 @@ def changed(counted: Counted, judged: Judgement, token: CancelToken, report: Rep
     empty = counted.system.known | (cells.frequency == 0)
     stays = ~unsafe & (empty | judged.published)
     wanted = Wanted(judged.required, stays, least, change_costs(counted))
-    found = adjusted(counted.system, wanted, token, watch=_watch(report))
+    stop = CancelToken()
+    found = adjusted(counted.system, wanted, token, stop, watch=_watch(report))
+    _told_to_end(stop, report)
     amounts = cells.values.astype(np.float64)
     low, high = np.where(stays, amounts, least), np.where(stays, amounts, np.inf)
     nothing = np.zeros(len(cells), dtype=bool)
@@ -115,5 +127,7 @@ def rounded(counted: Counted, judged: Judgement, token: CancelToken, report: Rep
 
     Raises RefusedError ``table.no-rounding``, Cancelled.
     """
-    found = controlled(counted.system, counted.settings.base, token, units=counted.units)
-    return near(counted, found.values)
+    stop = CancelToken()
+    found = controlled(counted.system, counted.settings.base, token, stop, units=counted.units)
+    _told_to_end(stop, report)
+    return replace(near(counted, found.values), internal={BOUND: plain_amount(found.bound)})

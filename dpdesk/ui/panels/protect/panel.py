@@ -771,7 +771,7 @@ class ProtectPanel(Panel):
 
     @Slot()
     def _on_cancel(self) -> None:
-        self._bench.hub.cancel(self._bench.explore_job or self._live.job)
+        self._bench.hub.end(self._bench.explore_job or self._live.job)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what the picture needs the room of."""
