@@ -207,7 +207,7 @@ def export_audit(
     """
     if out.exists() and not replace:
         raise InputError(
-            "audit.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
+            "audit.exists", msg("{out}: the file already exists.", out=out), hint="Name another."
         )
     with AuditLog.open_home(context.home) as log:
         return log.export(out, out.suffix.lower().removeprefix("."), context.workspace, token)

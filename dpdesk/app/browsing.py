@@ -259,7 +259,7 @@ def export_view(
     if any(there.is_relative_to(folder.resolve()) for folder in cube.pieces):
         raise InputError(
             "export.inside",
-            msg("{out}: lies inside the release, which nothing may be added to.", out=out),
+            msg("{out}: is inside the release, to which nothing may be added.", out=out),
             hint="Choose a place outside the release folder.",
         )
     pivot = cube.look(state, token, report)

@@ -301,7 +301,7 @@ def check_ledger(context: AppContext, path: Path) -> LedgerCheck:
         found = replace(found, notes=(*found.notes, *doubts), audit=audit)
         if lost:
             reason = msg(
-                "entry {number:,}, which this computer knows, is missing or is another",
+                "entry {number:,}, which this computer knows, is missing or different",
                 number=lost[0].n,
             )
             return replace(found, fault=LedgerFault(lost[0].n, reason))
@@ -318,7 +318,7 @@ def export_ledger(context: AppContext, path: Path, out: Path) -> int:
 
     if out.exists():
         raise InputError(
-            "ledger.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
+            "ledger.exists", msg("{out}: the file already exists.", out=out), hint="Name another."
         )
     if out.suffix.lower() not in _FORMATS:
         raise InputError(
@@ -441,7 +441,7 @@ def _answer(found: Sequence[Figures]) -> str:
         return "Nothing has been spent."
     last = found[-1]
     if last.simple is None or last.tight is None:
-        return "No ε holds at this δ: more δ has been spent."
+        return "No ε can be stated at this δ: more δ has been spent."
     return msg(
         "Simple sum ε = {simple:.4g}, tight composition ε = {tight:.4g}.",
         simple=float(last.simple),

@@ -95,7 +95,7 @@ class Offer:
         )
         if not self.worth_it:
             return msg(
-                "{known}; {bought} alone, {together}: hardly any better, so better not bought.",
+                "{known}; {bought} alone, {together}: hardly any better, so not worth buying.",
                 known=known,
                 bought=bought,
                 together=together,
@@ -274,10 +274,7 @@ def check_apart(releases: Sequence[Path], hashes: Sequence[str]) -> None:
             raise InputError(
                 "query.twice",
                 msg(
-                    (
-                        "{releases}: the same release is named twice, which gives no further "
-                        "information."
-                    ),
+                    "{releases}: the same release is named twice, which adds no information.",
                     releases=releases[number],
                 ),
             )

@@ -29,8 +29,8 @@ _UNRELATED = (
     "noise of its own, which is for you to know."
 )
 _ONE_FILE = (
-    "The releases do not name each other; by their internal parts they were made of one file that "
-    "was read in one way, each with noise of its own. This sentence is internal."
+    "The releases do not name each other; according to their internal parts, they were made from "
+    "one file that was read in one way, each with noise of its own. This sentence is internal."
 )
 _OTHER_ROWS = (
     "Rows whose value in {names} is not one of the declared categories are left out of some of "
@@ -101,7 +101,7 @@ def check_combinable(about: Capabilities, folder: Path) -> None:
     if not about.allows(Use.BOUGHT):
         raise RefusedError(
             "query.no-cube",
-            msg("{folder}: only releases of cubes are asked together.", folder=folder),
+            msg("{folder}: only releases of cubes can be queried together.", folder=folder),
         )
 
 

@@ -153,18 +153,19 @@ class Examination:
         sentence = msg(
             "The file has no column {name}, which is {a} in the plan", name=quoted(name), a=_a(role)
         )
-        advice = "Take it out of the plan, if it is not needed any more."
+        advice = "Remove it from the plan if it is no longer needed."
         if matters:
-            advice = "Take it out of the plan."
+            advice = "Remove it from the plan."
         if instead:
             sentence += msg("; is it called {instead} now?", instead=quoted(instead))
             advice = msg(
-                "If so, write {name} in the plan; else take the column out.", name=quoted(instead)
+                "If so, write {name} in the plan; otherwise remove the column.",
+                name=quoted(instead),
             )
         named = name in self._work.roles or name in self._work.hierarchies
         weight = Weight.BLOCKS if named else Weight.LOOK
         if not named:
-            sentence = msg("The column {name} is gone", name=quoted(name))
+            sentence = msg("The column {name} is missing now", name=quoted(name))
             sentence += (
                 msg("; is it called {instead} now?", instead=quoted(instead)) if instead else ""
             )
@@ -454,7 +455,7 @@ def _a(role: Role) -> str:
 def _option(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return {"\t": "a tab", " ": "a blank"}.get(str(value), quoted(str(value)))
+    return {"\t": "a tab", " ": "a space"}.get(str(value), quoted(str(value)))
 
 
 def _texts(raw: object) -> list[str]:
@@ -549,7 +550,7 @@ def _open(
                 keys=set_,
                 sentence=error.sentence,
             ),
-            "Take these options out of [source], or give those of the new file.",
+            "Remove these options from [source], or give those of the new file.",
         )
         return _Opened(detected, data, [item])
 
@@ -616,7 +617,7 @@ def _series_break(
                 "columns.",
                 told=joined(told, "; "),
             ),
-            "Keep the levels of before, where this file reaches the protection with them.",
+            "Keep the earlier levels where they still protect this file enough.",
             other[0],
             instead=json.dumps(was, ensure_ascii=False),
         )

@@ -27,8 +27,8 @@ _ACCEPT_IT = (
     "`accept_not_compared = true` in the policy."
 )
 _WITH_4TI2 = (
-    "Install 4ti2, with which it can be checked; or have it reviewed and released with a reason, "
-    "and export the whole folder; or set `accept_not_compared = true` in the policy."
+    "Install 4ti2, which can check it; or have it reviewed and released with a reason, and "
+    "export the whole folder; or set `accept_not_compared = true` in the policy."
 )
 
 

@@ -188,7 +188,7 @@ def export_release(
     if target.resolve().is_relative_to(_whole(release.resolve())):
         raise InputError(
             "export.inside",
-            msg("{out}: lies inside the release, which nothing may be added to.", out=out),
+            msg("{out}: is inside the release, to which nothing may be added.", out=out),
             hint="Choose a place outside the release folder.",
         )
     _check_free(out, replace=replace)
@@ -259,7 +259,7 @@ def _check_free(out: Path, *, replace: bool) -> None:
     if not replace and out.is_file() and out.stat().st_size:
         raise InputError(
             "export.exists",
-            msg("{out}: the file is there already.", out=out),
+            msg("{out}: the file already exists.", out=out),
             hint="Name another, or remove it.",
         )
 
@@ -391,7 +391,7 @@ def _check_options(file_format: str, agency: str, rows: int | None) -> None:
                     format=file_format,
                     known=one_of(takers),
                 ),
-                hint="Leave it out; it would be ignored.",
+                hint="Remove it; it would be ignored.",
                 details={"option": option},
             )
 

@@ -28,7 +28,7 @@ def fault_sentence(error: BaseException) -> str:
     A disk or memory that refuses is told as such; for everything else a report is written.
     """
     if isinstance(error, MemoryError):
-        return "The memory of this computer is not enough for this work; nothing was written."
+        return "This computer does not have enough memory for this; nothing was written."
     if isinstance(error, OSError) and error.errno is not None:
         place = f"{error.filename}: " if error.filename else ""
         full = error.errno == errno.ENOSPC
@@ -43,7 +43,7 @@ def fault_sentence(error: BaseException) -> str:
         else "no report was written"
     )
     return msg(
-        "DPDesk met a fault of its own ({name}) and stopped; {kept}.",
+        "DPDesk stopped because of an internal error ({name}); {kept}.",
         name=type(error).__name__,
         kept=kept,
     )

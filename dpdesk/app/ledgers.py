@@ -353,7 +353,7 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
     if path.exists():
         raise InputError(
             "ledger.exists",
-            msg("{path}: there is a file already.", path=path),
+            msg("{path}: there is already a file.", path=path),
             hint="Name another one.",
         )
     witness = Witness.here()

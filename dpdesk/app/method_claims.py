@@ -78,7 +78,7 @@ def _unsaid(
         if part == GUARANTEE:  # words and numbers can be made again: nature is no excuse
             told = [one for one in told if one.status in _COMPARED]
         if not told:
-            found = msg("the checks of the method `{id}` say nothing of it", id=method.id)
+            found = msg("the checks of the method `{id}` say nothing about it", id=method.id)
             yield ClaimCheck(_claim(part), CheckStatus.NOT_CHECKED, found, MANIFEST)
 
 

@@ -95,7 +95,7 @@ def page_is_made(method: Method) -> Iterator[None]:
                 method=method.id,
                 kind=type(error).__name__,
             ),
-            hint="Use another method, or ask those who made this one.",
+            hint="Use another method, or ask the authors of this one.",
         ) from error
 
 

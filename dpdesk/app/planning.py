@@ -412,7 +412,7 @@ def check_protection(
                     place=place,
                     key=key,
                 ),
-                hint="Remove it; nothing of what it asks for would be checked.",
+                hint="Remove it; nothing that it asks for would be checked.",
                 details={"key": key},
             )
     _check_pseudonyms(context, plan, method, where)
@@ -560,7 +560,7 @@ def _no_trial(method: Method, where: str) -> InputError:
     return InputError(
         "method.no-trial",
         msg(
-            "{where}: `{method}` draws noise, so it cannot be tried on the data for nothing.",
+            "{where}: `{method}` draws noise, so trying it on the data would cost budget.",
             where=where,
             method=method.id,
         ),
@@ -722,8 +722,8 @@ def _check_leaves(
                 notes.add(
                     "hierarchy.same-label",
                     msg(
-                        "Column `{column}`: {value} is a missing value, and a group of its "
-                        "hierarchy is called so too; both are released as {value}.",
+                        "Column `{column}`: {value} is a missing value, and also the name of a "
+                        "group of its hierarchy; both are released as {value}.",
                         column=name,
                         value=quoted(value),
                     ),

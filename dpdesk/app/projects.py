@@ -127,7 +127,7 @@ def create_project(
         raise InputError(
             "project.network",
             msg(
-                "{path}: the folder lies on a network share ({share}), where the file could be "
+                "{path}: the folder is on a network share ({share}), where the file could be "
                 "damaged while it is written.",
                 path=path,
                 share=share,
@@ -179,7 +179,7 @@ def save_copy(
         raise InputError(
             "project.same-file",
             msg(
-                "{path}: the project itself lies there, expected another name for the copy.",
+                "{path}: this is the project itself, expected another name for the copy.",
                 path=path,
             ),
         )

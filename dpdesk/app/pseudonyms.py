@@ -65,12 +65,12 @@ def check_place(home: Path, plan: Plan, base: Path, out: Path) -> None:
             raise InputError(
                 "pseudonym-key.place",
                 msg(
-                    "{keys}: the keys of pseudonyms lie in {folder}, the folder of the plan or "
-                    "the release, expected a place that is never passed on with them.",
+                    "{keys}: the pseudonym keys are in {folder}, the folder of the plan or the "
+                    "release, expected a place that is never passed on with them.",
                     keys=keys,
                     folder=folder,
                 ),
-                hint="Let DPDESK_HOME name a folder elsewhere, and move the keys there.",
+                hint="Set DPDESK_HOME to a folder elsewhere, and move the keys there.",
             )
 
 
@@ -164,12 +164,12 @@ def check_persons(
         raise RefusedError(
             "pseudonym.few-persons",
             counted(
-                "The pseudonyms of `{column}` show that rows which are alike on the "
-                "quasi-identifiers may belong to {n:,} person only, expected {k:,} or "
-                "more; rows without an identifier count as one person.",
-                "The pseudonyms of `{column}` show that rows which are alike on the "
-                "quasi-identifiers may belong to {n:,} persons only, expected {k:,} or "
-                "more; rows without an identifier count as one person.",
+                "The pseudonyms of `{column}` show that rows with the same quasi-identifiers may "
+                "belong to only {n:,} person, expected {k:,} or more; rows without an identifier "
+                "count as one person.",
+                "The pseudonyms of `{column}` show that rows with the same quasi-identifiers may "
+                "belong to only {n:,} persons, expected {k:,} or more; rows without an "
+                "identifier count as one person.",
                 n=fewest,
                 column=column,
                 k=k,

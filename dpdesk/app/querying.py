@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 NOT_COMPARED = (
-    "Pages and sentences of this release were written with other texts than this program's, and "
+    "Pages and sentences of this release were written with texts other than this program's, and "
     "were not compared with anything."
 )
 _ANSWERS_NOTHING = (
@@ -275,7 +275,7 @@ def true_answer(
     method = release.truth
     if method is None:
         raise RefusedError(
-            "ask.no-truth", "The method does not say how the truth is found in the source."
+            "ask.no-truth", "The method does not say how to find the true answer in the source."
         )
     _check_source(source, facts, token)
     report(StepStarted("Count in the source", 2, 2))
@@ -296,11 +296,11 @@ def _check_source(source: Path, facts: ReleaseFacts, token: CancelToken) -> None
         raise RefusedError(
             "ask.other-source",
             msg(
-                "{name} is not the file that this release was made of: {difference}.",
+                "{name} is not the file that this release was made from: {difference}.",
                 name=source.name,
                 difference=difference,
             ),
-            hint="Open the file that the release was made of.",
+            hint="Open the file that the release was made from.",
         )
 
 

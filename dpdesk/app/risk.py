@@ -143,7 +143,7 @@ def _protection(context: AppContext, method: str, where: str) -> Protection:
                 where=where,
                 method=method,
             ),
-            hint="Ask the author of the method what a release reveals about people.",
+            hint="Ask the authors of the method what a release reveals about people.",
         )
     return said
 

@@ -140,8 +140,8 @@ def shop_of_release(
             raise RefusedError(
                 "buy.no-source",
                 msg(
-                    "{name} is not open: buying counts once more in the file that the release "
-                    "was made of.",
+                    "{name} is not open: buying a table counts again in the file that the "
+                    "release was made from.",
                     name=name,
                 ),
                 hint="Open that file, or the plan of the release, in the main window.",
@@ -172,13 +172,16 @@ def check_same_source(data: DataStore, releases: Sequence[Path]) -> None:
                 raise RefusedError(
                     "buy.other-source",
                     msg(
-                        "{name} is not the file that {release} was made of, or has changed "
-                        "since: its SHA-256 is another.",
+                        "{name} is not the file that {release} was made from, or has changed "
+                        "since: its SHA-256 is different.",
                         name=data.name,
                         release=folder.name,
                     ),
                     hint=msg(
-                        "Open {source} as it was then; tables of other data cannot be combined.",
+                        (
+                            "Open {source} as it was then; tables of different data cannot be "
+                            "combined."
+                        ),
                         source=source.name,
                     ),
                 )
@@ -203,16 +206,16 @@ def _check_ledger(context: AppContext, shop: Shop, facts: ReleaseFacts, token: C
                 "say what is left.",
                 path=path,
             ),
-            hint="Open the plan that the release was made of from its own folder.",
+            hint="Open the plan of the release from its own folder.",
         )
     people = one_line(str((shop.plan.budget or {}).get("population") or ""))
     if held.content.request.population != people:
         raise RefusedError(
             "buy.other-people",
             msg(
-                "{path}: the debit of the release is on other people than the plan in its evidence "
-                "names.",
+                "{path}: the debit of the release is for other people than those that the plan "
+                "in its evidence names.",
                 path=path,
             ),
-            hint="The evidence was changed since: do not use it.",
+            hint="The evidence has been changed since: do not use it.",
         )

@@ -51,7 +51,7 @@ def write_card(
     """
     if out.exists() and not replace:
         raise InputError(
-            "card.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
+            "card.exists", msg("{out}: the file already exists.", out=out), hint="Name another."
         )
     store = _keys(context)
     card = store.export_card(store.find(key).fingerprint, out, context.workspace)
@@ -202,7 +202,7 @@ def export_trust(
 
     if out.exists() and not replace:
         raise InputError(
-            "trust.exists", msg("{out}: the file is there already.", out=out), hint="Name another."
+            "trust.exists", msg("{out}: the file already exists.", out=out), hint="Name another."
         )
     found = TrustStore(context.home, context.workspace).export_list(out, context.workspace)
     facts = {"what": "list of trusted keys", "sha256": found.fingerprint_of_list()}
@@ -225,8 +225,8 @@ def changed_elsewhere(context: AppContext, trust: TrustList) -> str:
     if not told or told[-1].facts[_LIST] == trust.fingerprint_of_list():
         return ""
     return msg(
-        "the list of trusted keys on this computer was changed by other means than DPDesk after "
-        "{time}, when it was last entered in the audit log",
+        "the list of trusted keys on this computer was changed outside DPDesk after {time}, when "
+        "it was last entered in the audit log",
         time=told[-1].time,
     )
 

@@ -160,7 +160,7 @@ def agency_files(
                 public=facts.public,
                 format=file_format,
             ),
-            hint="Export from the release folder of the agency.",
+            hint="Export from the whole release folder in the agency.",
         )
     _, kept = both_tables(facts.manifest, facts.public, facts.internal, token)
     assert kept is not None

@@ -76,7 +76,7 @@ UNSEALED = (
     "been changed; the claims were nevertheless checked against the table."
 )
 _NO_EVIDENCE = (
-    "the source could not be compared: the key of the commitment lies in the internal part."
+    "the source could not be compared: the key of the commitment is in the internal part."
 )
 _NO_KEY = (
     "a key of the pseudonyms is not on this computer, and without it no one can tell whether they "
@@ -86,12 +86,12 @@ _NOT_CHECKED_NOTE = (
     "what is marked as not checked was not compared with anything; only a signature over the "
     "manifest, or the program that wrote it, can show that it is genuine."
 )
-_NO_POPULATION = "the release speaks of no population; its file was not looked at."
+_NO_POPULATION = "the release does not mention a population; the population file was not used."
 _NO_PLAN = (
     "the population file could not be used: the plan and the hierarchies are in the internal part."
 )
 _POPULATION_NEEDED = (
-    "the source was not compared: that takes the file of the population as well (--population)."
+    "the source was not compared: that needs the population file as well (--population)."
 )
 _CLAIMS = "Check the claims"
 _MALFORMED = (

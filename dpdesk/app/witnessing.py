@@ -308,9 +308,9 @@ def unwitnessed_note(reason: str) -> Note:
     return Note(
         "ledger.unwitnessed",
         msg(
-            "{path}: the witness of the ledgers cannot be written ({reason}), so an "
-            "old copy of this ledger that is put back will not be noticed. Let "
-            "{variable} name a place that can be written.",
+            "{path}: the witness of the ledgers cannot be written ({reason}), so an old copy of "
+            "this ledger that is put back will not be noticed. Set {variable} to a place that "
+            "can be written.",
             path=Witness.here().path,
             reason=reason,
             variable=VARIABLE,
@@ -327,9 +327,8 @@ def witness_notes(context: AppContext) -> tuple[Note, ...]:
     if not place.is_relative_to(os.path.realpath(context.home)):
         return ()
     sentence = msg(
-        "{place}: the witness of the ledgers lies in the home folder of DPDesk: "
-        "an old copy of both that is put back will not be noticed. Let "
-        "{variable} name a place outside of it.",
+        "{place}: the witness of the ledgers is in the home folder of DPDesk: an old copy of "
+        "both that is put back will not be noticed. Set {variable} to a place outside it.",
         place=place,
         variable=VARIABLE,
     )
@@ -358,8 +357,8 @@ def check_not_lost(context: AppContext, path: Path) -> None:
         raise StorageError(
             "ledger.lost",
             counted(
-                "{path}: the ledger is gone, and {n:,} debit was made into it until {last}.",
-                "{path}: the ledger is gone, and {n:,} debits were made into it until {last}.",
+                "{path}: the ledger is gone; {n:,} debit was entered in it until {last}.",
+                "{path}: the ledger is gone; {n:,} debits were entered in it until {last}.",
                 n=debits,
                 path=path,
                 last=last,
@@ -570,11 +569,11 @@ def _release_record(folder: Path, ledger: str) -> LedgerEntry:
         raise InputError(
             "ledger.no-record",
             msg(
-                "{folder}: the evidence of this release has no whole entry of a debit in this "
-                "ledger.",
+                "{folder}: the evidence of this release has no complete entry for a debit in "
+                "this ledger.",
                 folder=folder,
             ),
-            hint="Name the folder of a release that was paid from this ledger, with its internal "
-            "part; earlier versions kept no such entry.",
+            hint="Name the folder of a release that was debited to this ledger, with its "
+            "internal part; earlier versions kept no such entry.",
         )
     return entry

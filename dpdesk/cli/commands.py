@@ -123,16 +123,16 @@ def _complaint(trial: Trial, plan: Path) -> str:
     if worst is None:
         left_out = trial.found.left_out
         return msg(
-            "{plan}: {n:,} of {rows:,} rows lie outside the declared categories of one "
-            "column or another, expected at most {limit}.",
+            "{plan}: {n:,} of {rows:,} rows are outside the declared categories of some column, "
+            "expected at most {limit}.",
             plan=plan,
             n=left_out,
             rows=trial.found.rows,
             limit=limit,
         )
     return msg(
-        "{plan}, column {column}: {n:,} of {rows:,} rows lie outside the declared "
-        "categories, expected at most {limit}.",
+        "{plan}, column {column}: {n:,} of {rows:,} rows are outside the declared categories, "
+        "expected at most {limit}.",
         plan=plan,
         column=worst.column,
         n=worst.rows,

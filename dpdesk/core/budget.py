@@ -461,8 +461,8 @@ class Debit:
             raise RefusedError(
                 "ledger.debit-used",
                 msg(
-                    "The debit {id} was used for noise already, expected a debit of its own for "
-                    "every draw.",
+                    "The debit {id} has already been used for noise, expected a separate debit "
+                    "for every draw.",
                     id=self.id,
                 ),
                 hint="Run the plan again; that debits the budget once more.",

@@ -458,7 +458,8 @@ class CuboidChoice:
             raise InputError(
                 "cube.weight-unpublished",
                 msg(
-                    "A weight is for a published table, and {name} is none.", name=self.name(cuboid)
+                    "A weight applies to a published table, and {name} is not published.",
+                    name=self.name(cuboid),
                 ),
                 hint="Publish it first.",
             )
@@ -466,10 +467,10 @@ class CuboidChoice:
             raise InputError(
                 "cube.exact",
                 msg(
-                    "A weight is for a table with errors, and {name} is exact.",
+                    "A weight applies to a table with noise, and {name} is exact.",
                     name=self.name(cuboid),
                 ),
-                hint="Take its exactness back first.",
+                hint="Stop releasing it exactly first.",
             )
         weights = {one: number for one, number in self.weights.items() if one != cuboid}
         if weight != _ONE:
@@ -532,7 +533,7 @@ class CuboidChoice:
             raise InputError(
                 "cube.exact",
                 msg("{name} is released exactly, so it is published.", name=self.name(cuboid)),
-                hint="Take its exactness back first.",
+                hint="Stop releasing it exactly first.",
             )
 
     def _check_cells(self, cuboid: int) -> None:
@@ -543,7 +544,7 @@ class CuboidChoice:
                     "Cells of {name} are released exactly, so it is published.",
                     name=self.name(cuboid),
                 ),
-                hint="Take them out of the exact tables first.",
+                hint="Remove them from the exact tables first.",
             )
 
     def _check_following(self, cuboid: int) -> None:
@@ -557,7 +558,7 @@ class CuboidChoice:
                     name=self.name(cuboid),
                     other=self.name(above),
                 ),
-                hint=msg("Take back the exactness of {name} first.", name=self.name(above)),
+                hint=msg("Stop releasing {name} exactly first.", name=self.name(above)),
             )
 
     @cached_property

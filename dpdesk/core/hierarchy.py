@@ -271,7 +271,7 @@ def _raise_duplicate(attribute: str, rows: Sequence[Sequence[str]], place: str) 
             raise InputError(
                 "hierarchy.duplicate-leaf",
                 msg(
-                    "{place}, row {row}: the value {value} was given already in row {first}, "
+                    "{place}, row {row}: the value {value} was already given in row {first}, "
                     "expected each value once.",
                     place=place,
                     row=number,

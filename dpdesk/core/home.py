@@ -36,7 +36,7 @@ def local_path(text: str) -> Path:
         raise InputError(
             "path.address",
             msg(
-                "{path}: is an address, expected the path of a file or folder.",
+                "{path}: this is an address, expected the path of a file or folder.",
                 path=without_password(text.strip()),
             ),
             hint="Write the path alone, without the part up to the two slashes.",

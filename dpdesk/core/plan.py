@@ -117,8 +117,8 @@ class Plan:
         _check_version(raw, where)
         for key, number in odd_numbers(raw):
             expected = msg(
-                "a finite number of at most {most:,} digits, the first 15 of which tell it from "
-                "a whole one",
+                "a finite number of at most {most:,} digits, the first 15 of which distinguish "
+                "it from a whole one",
                 most=MAX_DIGITS,
             )
             raise invalid(key, number, expected, where)
@@ -307,7 +307,7 @@ def _pseudonym(raw: Mapping[str, object], role: Role, place: str) -> PseudonymSp
         raise InputError(
             "plan.pseudonym-role",
             msg(
-                "{place}: `pseudonym` is used with the role {role}, expected identifier.",
+                "{place}: `pseudonym` is used with the role {role}, expected the role identifier.",
                 place=place,
                 role=role.value,
             ),

@@ -114,7 +114,7 @@ def read_pseudonym(raw: object, where: str) -> PseudonymSpec:
 _LENGTHS = msg(
     "a whole number of characters from {least} (130 bits) to {most}", least=SHORTEST, most=LONGEST
 )
-KEY_NAMES = "a name of 1 to 60 letters, digits, blanks, points, hyphens or underscores"
+KEY_NAMES = "a name of 1 to 60 letters, digits, spaces, full stops, hyphens or underscores"
 """The words that errors use for what a key may be called."""
 
 

@@ -184,7 +184,7 @@ class Askable:
         raise InputError(
             "query.column",
             msg(
-                "The release has no column {name} that can be asked for, expected one of {listed}.",
+                "The release has no column {name} that can be queried, expected one of {listed}.",
                 name=quoted(name),
                 listed=listed(names),
             ),
@@ -243,7 +243,7 @@ def _one_of(name: str, known: Sequence[str], what: str) -> str:
     raise InputError(
         f"query.{what}",
         msg(
-            "The release knows no {what} {name}, {expected}.",
+            "The release has no {what} {name}, {expected}.",
             what=what,
             name=quoted(name),
             expected=expected,
@@ -407,12 +407,12 @@ def read_query(
         if name not in names:
             raise InputError(
                 "query.level",
-                msg("A level is given for `{name}`, which is not asked for with --by.", name=name),
+                msg("A level is given for `{name}`, which --by does not name.", name=name),
             )
     if margins and not names:
         raise InputError(
             "query.margins",
-            msg("The sums of --margins are over categories, and --by names no column of any."),
+            msg("--margins adds sums over categories, but --by names no column that has any."),
         )
     groups = tuple(Grouping(name, wanted.get(name, 0)) for name in names)
     conditions = tuple(read_condition(text) for text in where)

@@ -293,7 +293,7 @@ def _check_characters(given: Mapping[str, str], place: str) -> None:
     escape = given.get("escape", "")
     marks = (given.get("delimiter"), given.get("quote"))
     if escape and (escape.isalnum() or escape in _NO_QUOTES or escape in marks):
-        raise invalid("escape", escape, "a mark such as `\\`, or an empty text", place)
+        raise invalid("escape", escape, "a character such as `\\`, or an empty text", place)
     if given.get("empty_rows", SKIP) not in EMPTY_ROWS:
         raise invalid("empty_rows", given["empty_rows"], "`skip` or `keep`", place)
     if given.get("delimiter") == "":

@@ -298,7 +298,7 @@ class Method(ABC):
     live: ClassVar[tuple[str, ...]] = ()
     explored_for: ClassVar[tuple[str, ...]] = ()
     later: ClassVar[tuple[str, ...]] = ()
-    pseudonyms: ClassVar[str] = "it has no sentence that says what they do to its guarantee"
+    pseudonyms: ClassVar[str] = "it does not state what they do to its guarantee"
 
     @abstractmethod
     def check(

@@ -151,7 +151,7 @@ class Registry:
                     method=method.id,
                     things=words,
                 ),
-                hint="Use a method that says so, or ask those who made this one.",
+                hint="Use a method that says so, or ask the authors of this one.",
             )
         return method
 

@@ -188,7 +188,7 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise UnreadableJsonError(msg("the key '{key}' comes twice", key=key[:80]))
+            raise UnreadableJsonError(msg("the key '{key}' occurs twice", key=key[:80]))
         found[key] = value
     return found
 

@@ -236,7 +236,7 @@ def _by_name(facts: _Facts, hinted: Role) -> RoleSuggestion:
         if facts.distinct * 2 < facts.present:
             return _by_counts(facts)
         reason = msg(
-            "Its name speaks of an identifier, and it holds {count}: identifier?", count=count
+            "Its name suggests an identifier, and it holds {count}: identifier?", count=count
         )
     elif hinted is Role.QUASI_IDENTIFIER:
         reason = msg(

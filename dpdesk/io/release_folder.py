@@ -163,7 +163,7 @@ def check_out(out: Path) -> Path:
         if any((above / PUBLIC / MANIFEST).is_file() for above in target.parents):
             raise InputError(
                 "out.inside",
-                msg("{out}: lies inside a release, which nothing may be added to.", out=out),
+                msg("{out}: is inside a release, to which nothing may be added.", out=out),
                 hint="Choose a place outside the release folder.",
             )
         if not target.exists():

@@ -67,7 +67,7 @@ class FilePrint:
             same = hash_file(path.resolve(), token)[0] == self.sha256
         except OSError as problem:
             raise storage_error(problem, path, "read") from problem
-        return None if same else msg("its SHA-256 is another")
+        return None if same else msg("its SHA-256 is different")
 
 
 class Digest:

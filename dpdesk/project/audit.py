@@ -585,7 +585,7 @@ def _unreadable(path: Path, error: Exception | None) -> StorageError:
     if isinstance(error, sqlite3.Error):
         reason = _reason(error)
     elif error is not None:
-        reason = "an entry is not what it should be"
+        reason = "an entry does not have the expected form"
     return StorageError(
         "audit.unreadable",
         msg("{path}: the audit log could not be read: {reason}.", path=path, reason=reason),
@@ -614,8 +614,8 @@ def _unseen(path: Path, reason: str) -> StorageError:
             path=path,
             reason=f"{reason[:1].lower()}{reason[1:]}",
         ),
-        hint="Until it can be, nothing is released or exported; end what holds it, or ask for the "
-        "right to write there, then look again.",
+        hint="Until it can be, nothing is released or exported. Close the program that is "
+        "holding it, or ask for permission to write there, then try again.",
         details={"path": str(path)},
     )
 

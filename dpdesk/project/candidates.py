@@ -101,7 +101,7 @@ class CandidateShelf:
             raise InputError(
                 "candidates.full",
                 msg(
-                    "{at_most} candidates are kept already, as many as can be compared.",
+                    "{at_most} candidates are already kept, as many as can be compared.",
                     at_most=self._at_most,
                 ),
                 hint="Remove one of them first.",

@@ -179,11 +179,11 @@ class PseudonymKeys(KeyFolder):
                 raise InputError(
                     "pseudonym-key.exists",
                     msg(
-                        "There is a key {shown} with the id {id}… already.",
+                        "A key {shown} with the id {id}… already exists.",
                         shown=shown(each.name),
                         id=each.id[:8],
                     ),
-                    hint="Take another name; to replace a key, delete the old one first.",
+                    hint="Choose another name; to replace a key, delete the old one first.",
                 )
         path = self._path(key.id)
         raw = {**_card(key, KEY_KIND), "secret": key.secret.hex()}
@@ -201,7 +201,7 @@ class PseudonymKeys(KeyFolder):
             msg("There is no key {shown} for pseudonyms on this computer.", shown=shown(name)),
             hint=problem
             or msg(
-                'Make one with `dpdesk pseudonyms new "{name}"`, or take it from a backup '
+                'Make one with `dpdesk pseudonyms new "{name}"`, or restore it from a backup '
                 "with `dpdesk pseudonyms import`.",
                 name=name,
             ),
@@ -232,7 +232,7 @@ def _parsed(path: Path, kind: str, keys: frozenset[str]) -> dict[str, object]:
     except UnreadableJsonError as error:
         raise _damaged(path, error.reason) from None
     if set(raw) != keys or raw["kind"] != kind or raw["format"] != _FORMAT:
-        raise _damaged(path, "it is not as DPDesk writes it")
+        raise _damaged(path, "it is not in the form that DPDesk writes")
     if not is_hex(raw["id"], _ID) or not isinstance(raw["created"], str):
         raise _damaged(path, "it has no id")
     if not isinstance(raw["name"], str) or not is_key_name(raw["name"]):
@@ -245,7 +245,10 @@ def _read(path: Path) -> PseudonymKey:
         raise InputError(
             "pseudonym-key.open-to-others",
             msg(
-                "{path}: others on this computer may read the key, expected its owner alone.",
+                (
+                    "{path}: others on this computer may read the key, expected only its owner to "
+                    "be allowed to."
+                ),
                 path=path,
             ),
             hint=msg("Run `chmod 600 {path}`, and ask whether anyone has read it.", path=path),
@@ -286,12 +289,12 @@ def _check_place(out: Path) -> None:
     """A backup replaces no file and lies in no release."""
     reason = ""
     if out.exists():
-        reason = "there is such a file already"
+        reason = "this file already exists"
     for folder in out.parents:
         inside = (folder / "manifest.json", folder / "public" / "manifest.json")
         if any(each.exists() for each in inside) or (folder / "seal.json").exists():
             reason = msg(
-                "{folder} is part of a release, and a key must never go along with one",
+                "{folder} is part of a release, and a key must never be passed on with one",
                 folder=folder,
             )
     if reason:
@@ -318,6 +321,6 @@ def _damaged(path: Path, reason: str) -> InputError:
     return InputError(
         "pseudonym-key.damaged",
         msg("{path}: the key of pseudonyms is damaged: {reason}.", path=path, reason=reason),
-        hint="Take it from a backup with `dpdesk pseudonyms import`.",
+        hint="Restore it from a backup with `dpdesk pseudonyms import`.",
         details={"path": os.fspath(path)},
     )

@@ -262,8 +262,8 @@ def storage_problem(error: sqlite3.Error | OSError, path: Path, what: str) -> Dp
     words = {
         "full": ("disk-full", "the disk is full", "Free some space on that disk."),
         "busy": ("busy", "another program is using the file", "Close it there, then try again."),
-        "forbidden": ("forbidden", "no permission to write it", "Ask for the right to write."),
-        "damaged": ("damaged", "the file is damaged", "Work on with the newest whole copy."),
+        "forbidden": ("forbidden", "no permission to write it", "Ask for permission to write."),
+        "damaged": ("damaged", "the file is damaged", "Continue with the newest intact copy."),
     }
     code, reason, hint = words.get(kind_of(error), ("unwritable", f"{error}", ""))
     return StorageError(

@@ -218,7 +218,9 @@ def _attribute_faults(name: str, attributes: str) -> Iterator[str]:
         if not fits or (known == "xmlns" and value != _SVG):
             yield f"<{name} {attribute}>"
         elif "&" in value and known == "style":
-            yield msg("<{name} {attribute}> in another spelling", name=name, attribute=attribute)
+            yield msg(
+                ("<{name} {attribute}> in a different spelling"), name=name, attribute=attribute
+            )
         elif _LOADS.search(value.lower()) and known not in ("content", "class"):
             yield msg(
                 "<{name} {attribute}> that refers to something outside the page",

@@ -143,7 +143,9 @@ def test_one_measurement_is_not_counted_twice_and_strangers_are_warned_of(
     run("run", plan, "--out", second)
     _, both, _ = run("query", first, "--with", second)
     (warning,) = both["warnings"]
-    assert warning.startswith("The releases do not name each other; by their internal parts")
+    assert warning.startswith(
+        "The releases do not name each other; according to their internal parts"
+    )
     _, public, _ = run("query", first, "--with", second / "public")
     (warning,) = public["warnings"]
     assert warning.endswith("which is for you to know.")

@@ -142,7 +142,7 @@ def test_a_limit_is_raised_with_a_reason_only(
         before = len(log.entries())
         code, out, error = said(capsys, *given, "2")
         assert (code, out) == (2, "")
-        assert "to raise it, to change its kind or to take it away needs a reason" in error
+        assert "raising it, changing its kind or removing it needs a reason" in error
         assert len(log.entries()) == before
         assert told(capsys, *given, "2", "--reason", "decided in May")["left"] is not None
         assert log.entries()[-1].facts["reason"] == "decided in May"
@@ -240,7 +240,7 @@ def test_without_a_limit_one_file_under_two_names_is_warned_of(
     other = first.with_name("other.toml")
     text = first.read_text("utf-8").replace('"register"', '"tax payers"')
     other.write_text(text, "utf-8")
-    warning = "The same data were debited to the population “register” too: ε = 1"
+    warning = "The same data were also debited to the population “register”: ε = 1"
     assert main(["run", str(first), "--out", str(tmp_path / "one")]) == 0
     assert warning not in capsys.readouterr().err
     assert main(["run", str(other), "--out", str(tmp_path / "two")]) == 0
@@ -252,7 +252,7 @@ def test_without_a_limit_one_file_under_two_names_is_warned_of(
     capsys.readouterr()
     code, out, _ = said(capsys, "show")
     assert code == 0
-    assert "The same data were debited to the population “tax payers” too" in " ".join(out.split())
+    assert "The same data were also debited to the population “tax payers”" in " ".join(out.split())
     assert [one["spent"]["epsilon"] for one in told(capsys, "show")["accounts"]] == [1, 1]
 
 
@@ -289,7 +289,7 @@ def test_another_name_spends_no_more_than_the_limit_of_the_same_people_until_dec
     assert found["same"] is True
     code, error = run(other, "two")
     assert code == 1
-    assert "spent ε = 1, asked ε = 1, limit ε = 1.5 (set by an earlier plan)" in error
+    assert "spent ε = 1, requested ε = 1, limit ε = 1.5 (set by an earlier plan)" in error
     with AuditLog.open_home(private_home) as log:
         (entry,) = log.entries_of("declared who people are")
         assert entry.facts["reason"] == "one and the same register"

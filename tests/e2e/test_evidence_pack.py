@@ -145,7 +145,7 @@ def test_a_pack_shows_no_report_but_the_one_that_the_files_give(
 @pytest.mark.parametrize(
     ("release", "out", "words"),
     [
-        ("release", "pack.docx", "ends in .html or .pdf"),
+        ("release", "pack.docx", "must end in .html or .pdf"),
         ("release/public", "pack.html", "whole release folder"),
         ("release", "release/pack.html", "lies inside the release"),
         ("release", "plan.toml.html", "there already"),

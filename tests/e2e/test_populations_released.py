@@ -100,7 +100,7 @@ def test_a_class_that_matches_too_few_of_the_population_leaves(
     shutil.copy(source, moved)
     report = verified(context, mapped, moved)
     assert (report.ok, status(report, "node")) == (True, CheckStatus.NEEDS_SOURCE)
-    assert any("takes the file of the population" in note for note in report.notes)
+    assert any("needs the population file" in note for note in report.notes)
 
 
 def test_the_command_line_takes_a_population(

@@ -448,7 +448,7 @@ def test_a_policy_of_the_author_s_own_is_told_where_the_agency_has_another(
     author.does("run", "plan.toml", "--out", "release")
     assert author.signs("submit", "--policy", "mine.toml").code == 0
     first.takes(author)
-    told = "under another policy than the agency's: that asks for 1 reviewer, the agency's for 2"
+    told = "under a policy other than the agency's: that policy requires 1 reviewer, the agency's 2"
     assert told not in " ".join(first.does("verify", "release").out.split())
     (first.home / "policy.toml").write_text("version = 1\nreviewers = 2\n", "utf-8")
     for command in (("verify",), ("review", "status")):
@@ -461,7 +461,7 @@ def test_a_list_of_trusted_keys_that_another_program_changed_is_told(
     _, first, _ = done
     (stranger,) = people(tmp_path / "elsewhere", SECOND)
     card = json.loads((stranger.desk / "card.json").read_text("utf-8"))
-    told = "list of trusted keys on this computer was changed by other means than DPDesk"
+    told = "list of trusted keys on this computer was changed outside DPDesk"
     verify, listed = ("verify", "release"), ("review", "trust", "list")
     for command in (verify, listed):
         assert told not in " ".join(first.does(*command).out.split())

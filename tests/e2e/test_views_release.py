@@ -233,11 +233,11 @@ def test_views_are_not_combined_with_other_releases(
     made: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["query", str(made["pairs"]), "--with", str(made["even"]), "--by", "sex"]) == 1
-    assert "only releases of cubes are asked together" in capsys.readouterr().err
+    assert "only releases of cubes can be queried together" in capsys.readouterr().err
 
 
 def test_two_releases_of_views_are_not_read_as_one(
     made: dict[str, Path], context: AppContext
 ) -> None:
-    with pytest.raises(RefusedError, match="only releases of cubes are asked together"):
+    with pytest.raises(RefusedError, match="only releases of cubes can be queried together"):
         open_cube(context, made["pairs"], CancelToken(), silent, [made["even"]])

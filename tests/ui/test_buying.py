@@ -226,7 +226,7 @@ def test_nothing_is_sold_by_a_plan_that_somebody_changed_in_the_evidence(
     agency.window.open(made)
     agency.quiet(lambda: agency.window.seen is not None)
     agency.cross()
-    told = "fails verification" if texts is None else "on other people than the plan"
+    told = "fails verification" if texts is None else "for other people than those that the plan"
     assert told in agency.texts()
     assert not agency.card.next.isEnabled()
 

@@ -109,7 +109,7 @@ def test_that_two_names_mean_the_same_people_is_declared_here(
     request = others.request(PureEpsilon(Fraction(2)), SOURCE, ["age"], "cube")
     refusal = others.preview(request).refusal
     assert refusal is not None
-    assert "spent ε = 0.5, asked ε = 2, limit ε = 2" in refusal.sentence
+    assert "spent ε = 0.5, requested ε = 2, limit ε = 2" in refusal.sentence
     assert findings(window) == []
 
 

@@ -193,7 +193,7 @@ def test_only_a_released_release_may_take_the_place_of_another(at: At, released:
     dialog.paths["other"].line.setText(str(released.desk / "next"))
     room.qtbot.keyClicks(dialog.passphrase, room.passphrase)
     dialog.sign.click()
-    room.quiet(lambda: "expected a release that went out" in dialog.problem.text())
+    room.quiet(lambda: "expected a release that has been released" in dialog.problem.text())
     dialog.reject()
     assert room.status is Status.RELEASED
 

@@ -160,7 +160,7 @@ def test_the_author_may_withdraw_with_a_reason_but_not_review(
     submit(at, three)
     room = at(three[0])
     assert not room.page.buttons[EventType.BALLOT].isEnabled()
-    assert "author cannot review" in room.page.buttons[EventType.BALLOT].toolTip()
+    assert "cannot review their own release" in room.page.buttons[EventType.BALLOT].toolTip()
     assert room.page.draft is None
     assert findings(room.panel) == []
     dialog = room.dialog(EventType.WITHDRAW)

@@ -289,7 +289,7 @@ def test_a_project_whose_data_are_gone_opens_all_the_same(office: Office, plan: 
     office.open(path)
     office.quiet(lambda: office.bench.open_problem is not None)
     assert office.bench.work.title == "kept"
-    assert "not there any more" in office.noticed[-1][1]
+    assert "no longer exists" in office.noticed[-1][1]
     (plan.parent / "later.csv").touch()
     office.bench.apply(SetParameters({"k": 4}))
     office.leave()

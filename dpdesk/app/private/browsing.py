@@ -192,7 +192,8 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
     if manifest.result.get("biased") is True:
         notes.append(
             "Negative values were removed: cells with few persons, and sums of many such cells, "
-            "are too large on average; the ± is that before this step and holds less often."
+            "are too large on average; the ± is that of the values before this step and holds "
+            "less often."
         )
     if manifest.parameters.get("consistency") in ("l1", "linf"):
         notes.append(

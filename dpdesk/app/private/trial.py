@@ -109,11 +109,11 @@ def _try(
             "trial.method",
             msg(
                 "{where}: the method `{method}` spends no budget, so there is nothing to try "
-                "before.",
+                "beforehand.",
                 where=where,
                 method=method.id,
             ),
-            hint="Run it: it says itself how many rows it leaves out.",
+            hint="Run it: the release says how many rows are left out.",
         )
     limit = outside_limit(context)
     with prepare_tables(

@@ -188,7 +188,7 @@ def supersede(
         raise RefusedError(
             "review.replacement",
             msg(
-                "{release}: is {status}, expected a release that went out itself.",
+                "{release}: is {status}, expected a release that has been released.",
                 release=replacement,
                 status=other.status.value if not other.faults else "not sound",
             ),

@@ -175,7 +175,7 @@ def _fresh(out: Path) -> Path:
     if target.exists():
         raise InputError(
             "pack.exists",
-            msg("{out}: the file is there already.", out=out),
+            msg("{out}: the file already exists.", out=out),
             hint="Name another, or remove it.",
         )
     return target
@@ -185,15 +185,15 @@ def _target(folder: Path, out: Path) -> Path:
     if out.suffix.lower() not in _KINDS:
         raise InputError(
             "pack.kind",
-            msg("{out}: the name of a pack ends in .html or .pdf.", out=out),
-            hint="Name it so.",
+            msg("{out}: the name of an evidence pack must end in .html or .pdf.", out=out),
+            hint="Give it that name.",
         )
     if not is_whole(folder):
         raise InputError(
             "pack.not-whole",
             msg(
-                "{folder}: a pack is made from a whole release folder, with `public` and "
-                "`internal`.",
+                "{folder}: an evidence pack is made from a whole release folder, with `public` "
+                "and `internal`.",
                 folder=folder,
             ),
         )
@@ -201,7 +201,7 @@ def _target(folder: Path, out: Path) -> Path:
     if target.resolve().is_relative_to(folder.resolve()):
         raise InputError(
             "export.inside",
-            msg("{out}: lies inside the release, which nothing may be added to.", out=out),
+            msg("{out}: is inside the release, to which nothing may be added.", out=out),
             hint="Choose a place outside the release folder.",
         )
     return target

@@ -166,7 +166,7 @@ def lock_protocol(
     if out.exists():
         raise InputError(
             "protocol.exists",
-            msg("{out}: the file is there already.", out=out),
+            msg("{out}: the file already exists.", out=out),
             hint="Name another.",
         )
     picture = look(context, folder, token, report)

@@ -275,7 +275,7 @@ def _elsewhere(loaded: LoadedReview, beside: Sequence[Path]) -> list[Fault]:
         return []
     places = ", ".join(str(path) for path in beside)
     words = msg(
-        "what is in {places} is not in this folder yet: have it joined there", places=places
+        "what is in {places} is not in this folder yet: have it merged there", places=places
     )
     return [Fault("review.elsewhere", words)]
 
@@ -459,8 +459,8 @@ def _other_policy(context: AppContext, state: ReviewState) -> tuple[Fault, ...]:
     if agency is None or current is None or current.payload.policy_sha256 == agency.sha256:
         return ()
     words = msg(
-        "the release was submitted under another policy than the agency's: that asks for "
-        "{there}, the agency's for {here}",
+        "the release was submitted under a policy other than the agency's: that policy requires "
+        "{there}, the agency's {here}",
         there=_reviewers(current.payload.reviewers),
         here=_reviewers(agency.reviewers),
     )

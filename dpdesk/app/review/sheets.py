@@ -58,7 +58,7 @@ def write_sheet(
     if out.exists():
         raise InputError(
             "sheet.exists",
-            msg("{out}: the file is there already.", out=out),
+            msg("{out}: the file already exists.", out=out),
             hint="Name another, or remove it.",
         )
     card = signing.find_key(context, key)

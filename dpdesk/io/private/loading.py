@@ -302,8 +302,8 @@ def _head(
         raise InputError(
             "csv.quote",
             msg(
-                "{name}, line {number}: the header has a quote that does not end on its "
-                "line, and for a private method each line is a record.",
+                "{name}, line {number}: the header has a quote that does not end on its line, "
+                "and for a method with noise each line is a record.",
                 name=name,
                 number=lines.number,
             ),

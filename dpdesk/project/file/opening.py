@@ -95,7 +95,7 @@ def open_file(path: Path, way: OpeningHelpers) -> Opened:
         return _open_reading(path, way, _no_lock(path, error))
     if isinstance(lock, LockHolder):
         sentence = msg(
-            "{name} can only be looked at here: {holder} is working in it.",
+            "{name} is open read-only here: {holder} is working in it.",
             name=path.name,
             holder=lock.sentence,
         )
@@ -119,18 +119,18 @@ class _CannotWrite(Exception):  # noqa: N818 - it is a turn of the way, not a fa
 def _must_read(path: Path, way: OpeningHelpers) -> ReadOnly | None:
     """Why a project is not even tried for writing; None when it may be."""
     if way.read_only:
-        return ReadOnly("asked", msg("{name} was opened for looking at it only.", name=path.name))
+        return ReadOnly("asked", msg("{name} was opened read-only.", name=path.name))
     share = way.share(path)
     if share:
         sentence = msg(
-            "{name} lies on a network share ({share}), where the file could be damaged "
-            "while it is written.",
+            "{name} is on a network share ({share}), where the file could be damaged while it is "
+            "written.",
             name=path.name,
             share=share,
         )
         return ReadOnly("network", sentence)
     if not os.access(path, os.W_OK):
-        return ReadOnly("file", msg("{name} must not be written.", name=path.name))
+        return ReadOnly("file", msg("{name} is write-protected.", name=path.name))
     return None
 
 
@@ -139,13 +139,13 @@ def _no_lock(path: Path, error: OSError) -> ReadOnly:
         return ReadOnly("disk-full", msg("The disk that holds {name} is full.", name=path.name))
     if error.errno == errno.ELOOP:
         sentence = msg(
-            "In the place of the lock of {name} lies a link or something else that is no plain "
-            "file: {lock}.",
+            "The lock file of {name} is a link or something else that is not a regular file: "
+            "{lock}.",
             name=path.name,
             lock=lock_path(path).name,
         )
         return ReadOnly("folder", sentence)
-    return ReadOnly("folder", msg("The folder {parent} must not be written.", parent=path.parent))
+    return ReadOnly("folder", msg("The folder {parent} is write-protected.", parent=path.parent))
 
 
 def _open_writing(path: Path, way: OpeningHelpers, lock: WriterLock) -> Opened:
@@ -185,7 +185,7 @@ def _refused(error: sqlite3.Error | OSError, path: Path) -> Exception:
         )
     if kind == "forbidden":
         sentence = msg(
-            "The folder {parent} or the file {name} must not be written.",
+            "The folder {parent} or the file {name} is write-protected.",
             parent=path.parent,
             name=path.name,
         )
@@ -316,12 +316,12 @@ def _damaged_layout(path: Path, version: int) -> StorageError:
     return StorageError(
         "project.damaged",
         msg(
-            "{path}: found {version} as the number of the project's layout, expected 0 or more; "
+            "{path}: found {version} as the version of the project's layout, expected 0 or more; "
             "the file was damaged or changed by another program.",
             path=path,
             version=version,
         ),
-        hint="Open the newest whole copy; nothing was changed.",
+        hint="Open the newest intact copy; nothing was changed.",
         details={"layout": version},
     )
 
@@ -460,7 +460,7 @@ def _bring_up_to_date(
         raise
     return (
         msg(
-            "The project was brought up to date; it is as it was before in {name}.",
+            "The project was brought up to date; a copy of it as it was before is in {name}.",
             name=backup.name,
         ),
     )
@@ -480,8 +480,8 @@ def _backup(
         full = error.code == "storage.disk-full"
         code, where = ("disk-full", "disk") if full else ("folder", "folder")
         sentence = msg(
-            "{name} is of an older layout, and the {where} has no room for the copy "
-            "that is kept before it is brought up to date.",
+            "{name} has an older layout, and the {where} has no room for the copy that is kept "
+            "before it is brought up to date.",
             name=path.name,
             where=where,
         )
@@ -514,8 +514,8 @@ def _not_migrated(path: Path) -> StorageError:
     return StorageError(
         "project.not-migrated",
         msg(
-            "{path}: the project is of an older layout and could not be brought up to date; it "
-            "is as it was.",
+            "{path}: the project has an older layout and could not be brought up to date; it was "
+            "not changed.",
             path=path,
         ),
         hint="Open it with the version that made it, and report this.",

@@ -208,7 +208,7 @@ class PartSource:
         for line in body.splitlines():
             found = _json(line, name)
             if not isinstance(found, list):
-                raise PartError(msg("the part {name} holds no list", name=name[:8]))
+                raise PartError(msg("the part {name} is not a list", name=name[:8]))
             items += found
         if head.get("items") != len(items):
             raise PartError(msg("the part {name} holds another number of values", name=name[:8]))

@@ -70,7 +70,7 @@ class FoundSource:
         if self.fate is SourceStatus.CHANGED:
             return msg("{name} has changed since it was read on {seen}.", name=name, seen=seen)
         if self.fate is SourceStatus.MISSING:
-            return msg("{path} is not there any more.", path=self.record.path)
+            return msg("{path} no longer exists.", path=self.record.path)
         return ""
 
 

@@ -35,8 +35,8 @@ from dpdesk.project.sql import (
 
 
 KEEP = (
-    "Keep the file as evidence, and put back the newest whole copy: nothing is debited before, "
-    "and nothing that needs a budget is released."
+    "Keep the file as evidence, and put back the newest intact copy: until then, nothing is "
+    "debited, and nothing that needs a budget is released."
 )
 
 
@@ -95,7 +95,7 @@ def restored(path: Path, entries: int, debits: int, first: int) -> StorageError:
             first=first,
         ),
         hint="Enter them again (`dpdesk ledger restore --reason TEXT`), or put back the newest "
-        "copy; nothing is spent before.",
+        "copy; nothing is spent until then.",
         details={"path": str(path), "entry": first, "missing": entries, "debits": debits},
     )
 
@@ -113,8 +113,8 @@ def unwitnessed(path: Path, witness: Path, last: str) -> StorageError:
             last=last or "–",
         ),
         hint="Put the witness back, or enter lost debits from their releases (`dpdesk ledger "
-        "restore --reason TEXT --release DIR`); then accept it with a reason (`dpdesk ledger "
-        "accept --reason TEXT`). Nothing is spent before.",
+        "restore --reason TEXT --release DIR`); then accept it with a reason (`dpdesk "
+        "ledger accept --reason TEXT`). Nothing is spent until then.",
         details={"path": str(path), "witness": str(witness)},
     )
 
@@ -124,14 +124,14 @@ def audit_gap(log: Path, first: int) -> StorageError:
     return StorageError(
         "ledger.audit-gap",
         msg(
-            "{place}: the audit log does not have what the ledger's debits name, the first of "
-            "them entry {n:,}: it was emptied, replaced or put back from an old copy, or could not "
-            "be written then.",
+            "{place}: entries that the ledger's debits name are missing from the audit log, the "
+            "first of them entry {n:,}: it was emptied, replaced or put back from an old copy, "
+            "or could not be written at the time.",
             place=log,
             n=first,
         ),
         hint="Put the newest copy of it back, or have the debits entered in it again, with a "
-        "reason (`dpdesk ledger restore --reason TEXT`). Nothing is spent before.",
+        "reason (`dpdesk ledger restore --reason TEXT`). Nothing is spent until then.",
         details={"path": str(log), "entry": first},
     )
 
@@ -141,14 +141,14 @@ def another(path: Path, debits: int, last: str) -> StorageError:
     return StorageError(
         "ledger.another",
         msg(
-            "{path}: another ledger than this one lay here, whose debits are not counted in it "
-            "(debits: {n:,}, the last of {last}).",
+            "{path}: a different ledger was here before, and its debits are not counted in this "
+            "one (debits: {n:,}, the last of {last}).",
             path=path,
             n=debits,
             last=last,
         ),
-        hint="Put the other one back; only if this one is to be used in its place, accept it with "
-        "a reason (`dpdesk ledger accept --reason TEXT`). Nothing is spent before.",
+        hint="Put the other one back; only if this one is to be used in its place, accept it "
+        "with a reason (`dpdesk ledger accept --reason TEXT`). Nothing is spent until then.",
         details={"path": str(path), "debits": debits},
     )
 
@@ -158,8 +158,8 @@ def no_reason(path: Path, account: str, limit: str) -> InputError:
     return InputError(
         "ledger.reason",
         msg(
-            "{where}: the limit of {key} is {limit}; to raise it, to change its kind or to take "
-            "it away needs a reason.",
+            "{where}: the limit of {key} is {limit}; raising it, changing its kind or removing "
+            "it needs a reason.",
             where=path,
             key=account,
             limit=limit,
@@ -222,8 +222,8 @@ def on_a_share(path: Path, kind: str) -> StorageError:
     return StorageError(
         "ledger.network",
         msg(
-            "{path}: the ledger lies on a network share ({kind}), where two computers could "
-            "spend the same budget at once.",
+            "{path}: the ledger is on a network share ({kind}), where two computers could spend "
+            "the same budget at once.",
             path=path,
             kind=kind,
         ),

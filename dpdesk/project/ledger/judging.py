@@ -250,8 +250,8 @@ def _exhausted(
     return RefusedError(
         "ledger.exhausted",
         msg(
-            "{where}: the budget of {key} does not suffice{unit}: spent "
-            "{in_terms_of}, asked {in_terms_of2}, limit {limit} ({whose}).",
+            "{where}: the budget of {key} is not enough{unit}: spent {in_terms_of}, requested "
+            "{in_terms_of2}, limit {limit} ({whose}).",
             where=where,
             key=key,
             unit=unit,
@@ -307,11 +307,11 @@ def _incomparable(
     key: AccountKey, after: Spending, limit: Budget, whose: str, where: str
 ) -> RefusedError:
     if isinstance(limit, PureEpsilon):
-        why = "no ε without δ bounds noise that is accounted in ρ or with a δ"
+        why = "a limit in ε without δ cannot bound noise that is accounted in ρ or with a δ"
     elif isinstance(limit, ZeroConcentrated):
-        why = "no ρ bounds a cost in (ε, δ)"
+        why = "a limit in ρ cannot bound a cost in (ε, δ)"
     else:
-        why = "more δ would be spent than the limit has"
+        why = "more δ would be spent than the limit allows"
     kind = "an ε and a δ" if isinstance(limit, PureEpsilon) else "a larger ε and δ"
     return RefusedError(
         "ledger.incomparable",
@@ -327,8 +327,8 @@ def _incomparable(
         ),
         hint=msg("Have the owner set a limit with {kind} (`dpdesk ledger limit`).", kind=kind)
         if whose != PLAN
-        else "Take the `limit` out of the plan and have the owner set one with an ε and a δ "
-        "(`dpdesk ledger limit`).",
+        else "Remove `limit` from the plan and have the owner set one with an ε and a δ (`dpdesk "
+        "ledger limit`).",
         details={"population": key.population, "source": key.source, "limit": str(limit)},
     )
 
@@ -351,7 +351,7 @@ def _notes(book: Book, request: DebitRequest, own: _Account) -> Iterable[Note]:
             yield Note(
                 "ledger.different-people",
                 msg(
-                    "The same data were debited to {names} too: {sum}, which does not count "
+                    "The same data were also debited to {names}: {sum}, which does not count "
                     "here, since they were declared to be different people.",
                     names=_names(others),
                     sum=_sum(others),
@@ -394,7 +394,7 @@ def open_doubts(book: Book, key: AccountKey, more: DebitRequest | None = None) -
         yield Note(
             _TWO_NAMES,
             msg(
-                "The same data were debited to {doubted} too: {spent}, which does not count for "
+                "The same data were also debited to {doubted}: {spent}, which does not count for "
                 "{key} unless it is declared that these are the same people.",
                 doubted=_doubted(same_data),
                 spent=_spent(book, same_data),
@@ -406,9 +406,9 @@ def open_doubts(book: Book, key: AccountKey, more: DebitRequest | None = None) -
         yield Note(
             _ALIKE,
             msg(
-                "The name of {key} is spelled nearly like that of {doubted}: {spent} was "
-                "debited there, which does not count here unless it is declared that these are "
-                "the same people.",
+                "The name of {key} is spelled almost like that of {doubted}: {spent} was debited "
+                "there, which does not count here unless it is declared that these are the same "
+                "people.",
                 key=key,
                 doubted=_doubted(spelled),
                 spent=_spent(book, spelled),
@@ -454,8 +454,8 @@ def _same_columns(request: DebitRequest, alike: list[DebitRecord]) -> str:
     )
     if request.population:
         return msg(
-            "Nothing was spent for “{population}” before. {what}: if they are about "
-            "the same people, use the same name.",
+            "Nothing has been spent for “{population}” yet. {what}: if they are about the same "
+            "people, use the same name.",
             population=request.population,
             what=what,
         )

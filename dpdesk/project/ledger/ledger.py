@@ -228,7 +228,7 @@ class Ledger(Closing):
             record = self._book.debits.get(number)
             other = isinstance(debit, Debit) and debit.ledger != self.identity
             if record is None or record.settled is not None or other:
-                found = "no debit of this ledger" if record is None or other else "settled already"
+                found = "no debit of this ledger" if record is None or other else "already settled"
                 raise RefusedError(
                     "ledger.settled",
                     msg(
@@ -535,7 +535,7 @@ def _known_fault(book: Book, known: Mapping[int, str]) -> str:
     for number, entry_hash in sorted(known.items()):
         if entry_hash not in book.hashes:
             return msg(
-                "entry {number:,}, which this computer knows, is missing or is another",
+                "entry {number:,}, which this computer knows, is missing or different",
                 number=number,
             )
     return ""
@@ -575,7 +575,7 @@ def _check(connection: sqlite3.Connection, known: Mapping[int, str]) -> LedgerCh
 def _pages_fault(connection: sqlite3.Connection) -> str:
     """Whether SQLite finds that a page, an index or a table is not as it should be."""
     found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
-    return "" if found == ["ok"] else "SQLite finds the file damaged (integrity_check)"
+    return "" if found == ["ok"] else "SQLite reports that the file is damaged (integrity_check)"
 
 
 def _guard_fault(connection: sqlite3.Connection) -> str:

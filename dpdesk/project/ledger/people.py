@@ -111,7 +111,10 @@ def check_people(people: People, one: str, other: str, same: bool, reason: str, 
         raise InputError(
             "ledger.people",
             msg(
-                "{path}: “{one}” and “{other}” are one name, expected two names of populations.",
+                (
+                    "{path}: “{one}” and “{other}” are one name, expected the names of two "
+                    "populations."
+                ),
                 path=path,
                 one=one,
                 other=other,
@@ -140,7 +143,7 @@ def check_people(people: People, one: str, other: str, same: bool, reason: str, 
         raise InputError(
             "ledger.people",
             sentence,
-            hint="Declare those two anew first, with a reason.",
+            hint="Declare those two again first, with a reason.",
         )
 
 
@@ -214,8 +217,8 @@ def undeclared(
     """
     others, (spent, asked, limit) = names_of(one.other for one in doubts), amounts
     sentence = msg(
-        "{where}: the same data were debited to {others}: should these be the people of "
-        "{key}, the limit {limit} ({whose}) does not allow it: spent {spent}, asked {asked}.",
+        "{where}: the same data were debited to {others}: if these are the people of {key}, the "
+        "limit {limit} ({whose}) does not allow it: spent {spent}, requested {asked}.",
         where=where,
         others=others,
         key=key,
@@ -226,9 +229,9 @@ def undeclared(
     )
     if not any(one.same_data for one in doubts):
         sentence = msg(
-            "{where}: the names of {others} and {key} are nearly alike: should these be the "
-            "same people, the limit {limit} ({whose}) does not allow it: spent {spent}, "
-            "asked {asked}.",
+            "{where}: the names of {others} and {key} are almost alike: if these are the same "
+            "people, the limit {limit} ({whose}) does not allow it: spent {spent}, requested "
+            "{asked}.",
             where=where,
             others=others,
             key=key,

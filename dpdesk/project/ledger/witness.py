@@ -313,12 +313,12 @@ def _relative(named: str) -> StorageError:
     return StorageError(
         "witness.relative",
         msg(
-            "{variable} is “{named}”, expected a whole path: a relative one means "
-            "another witness in every folder from which DPDesk is started.",
+            "{variable} is “{named}”, expected an absolute path: a relative one would mean a "
+            "different witness in every folder from which DPDesk is started.",
             variable=VARIABLE,
             named=named,
         ),
-        hint="Name the file or its folder from the root of the disk; nothing is spent before.",
+        hint="Give the absolute path of the file or its folder; nothing is spent until then.",
     )
 
 
@@ -332,7 +332,7 @@ def _unreadable(path: Path, error: OSError) -> StorageError:
             why=_why(error),
         ),
         hint=msg(
-            "Make it readable, or let {variable} name another place; nothing is spent before.",
+            "Make it readable, or set {variable} to another place; nothing is spent until then.",
             variable=VARIABLE,
         ),
         details={"path": str(path)},
@@ -347,8 +347,8 @@ def _damaged(path: Path) -> StorageError:
             "whether a ledger was put back from an old copy.",
             path=path,
         ),
-        hint="Put the newest whole copy of it back, or accept the loss with a reason "
-        "(`dpdesk ledger accept --reason TEXT`); nothing is spent before.",
+        hint="Put the newest intact copy of it back, or accept the loss with a reason (`dpdesk "
+        "ledger accept --reason TEXT`); nothing is spent until then.",
         details={"path": str(path)},
     )
 
@@ -358,7 +358,7 @@ def _unwritable(path: Path, reason: str) -> StorageError:
         "witness.unwritable",
         msg("{path}: the witness of the ledgers cannot be written ({why}).", path=path, why=reason),
         hint=msg(
-            "Make it writable, or let {variable} name another place; nothing is spent before.",
+            "Make it writable, or set {variable} to another place; nothing is spent until then.",
             variable=VARIABLE,
         ),
         details={"path": str(path)},

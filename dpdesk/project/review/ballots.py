@@ -61,7 +61,7 @@ def problems_of(vote: Vote, submission: Event) -> tuple[VoteProblem, ...]:
     """The rules that a vote on a submission breaks; see :func:`votes.vote_problems`."""
     payload = _submission(submission)
     if vote.submission != submission.id:
-        return (VoteProblem("the vote is on another submission"),)
+        return (VoteProblem("the vote is on a different submission"),)
     return vote_problems(vote, payload.statuses, payload.files)
 
 

@@ -111,7 +111,7 @@ def key_fault(key: object) -> str:
     if not isinstance(key, str) or not is_hex(key, 32):
         return "is not a public key of 32 bytes"
     if not is_honest_key(bytes.fromhex(key)):
-        return "is a weak public key, for which anybody could sign"
+        return "is a weak public key, for which anyone could sign"
     return ""
 
 

@@ -520,7 +520,9 @@ def parse_event(raw: object) -> Event:
         )
     submission = fields.code_or_none("submission")
     if (submission is None) != (kind is EventType.SUBMIT):
-        raise fields.bad("submission", msg("does not go with a {names}", names=_NAMES[kind]))
+        raise fields.bad(
+            "submission", msg(("does not go together with a {names}"), names=_NAMES[kind])
+        )
     release = fields.code("release")
     if isinstance(payload, Submission) and release != payload.manifest_sha256:
         raise BadFieldError("`release` and `manifest_sha256` differ")

@@ -156,7 +156,7 @@ def _from_items(items: list[object], roots: Collection[str]) -> ReviewGraph:
             faults.append(read)
         elif read.id in seen:
             reason = msg(
-                "event {n} ({words}) is there already as event {other}",
+                "event {n} ({words}) already exists as event {other}",
                 n=position,
                 words=read.words,
                 other=seen[read.id],
@@ -169,7 +169,7 @@ def _from_items(items: list[object], roots: Collection[str]) -> ReviewGraph:
     placed = {event.id for event in graph.events}
     written = [event.id for event in events if event.id in placed]
     if written != [event.id for event in graph.events]:
-        reason = "the events are not in their order: the file was changed outside DPDesk"
+        reason = "the events are out of order: the file was changed outside DPDesk"
         return replace(graph, faults=(*graph.faults, Fault("review.order", reason)))
     return graph
 
@@ -229,7 +229,7 @@ def _root_fault(event: Event) -> str:
         return ""
     if not isinstance(event.payload, Submission):
         return "it follows no submission"
-    return "" if event.payload.previous is None else "the submission before it is missing"
+    return "" if event.payload.previous is None else "the previous submission is missing"
 
 
 def _form_fault(
@@ -249,7 +249,7 @@ def _form_fault(
     if not any(bits[target.id] & (before[p] | bits[p]) for p in event.parents):
         return "it does not follow the submission that it names"
     if target.release != event.release:
-        return "it names another release than its submission does"
+        return "it names a different release than its submission does"
     return ""
 
 
@@ -271,7 +271,8 @@ def _orphan(event: Event, events: Mapping[str, Event]) -> Fault:
 
 def _second_root(first: Event, second: Event) -> Fault:
     reason = msg(
-        "is a second first submission, besides that of {time_text}", time_text=time_text(first.time)
+        "is a second first submission, in addition to that of {time_text}",
+        time_text=time_text(first.time),
     )
     return Fault(
         "review.two-roots", msg("{words} {reason}", words=second.words, reason=reason), second.id
@@ -279,7 +280,9 @@ def _second_root(first: Event, second: Event) -> Fault:
 
 
 def _other_review(root: Event) -> Fault:
-    reason = msg("a copy belongs to another review, which began with the {words}", words=root.words)
+    reason = msg(
+        ("a copy belongs to a different review, which began with the {words}"), words=root.words
+    )
     return Fault("review.other", reason, root.id)
 
 

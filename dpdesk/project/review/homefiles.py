@@ -104,7 +104,7 @@ def take_lock(handle: int, what: Path) -> None:
             raise StorageError(
                 "review.busy",
                 msg(
-                    "{what}: another program has been changing it for {longest_wait} seconds.",
+                    "{what}: another program has kept changing it for {longest_wait} seconds.",
                     what=what,
                     longest_wait=LONGEST_WAIT,
                 ),

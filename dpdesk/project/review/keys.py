@@ -210,7 +210,7 @@ FEWEST_GUESSES = 10**10
 """What a passphrase has to withstand: with Argon2id's cost of a guess, years of many computers."""
 PRIVATE_KIND = "dpdesk-private-key"
 _LARGEST_FILE = 64 * 1024
-_RESTORE = "Take a back-up of the file; without one, make a new key and have it trusted."
+_RESTORE = "Restore the file from a backup; if there is none, make a new key and have it trusted."
 _OPEN = frozenset({"person", "key", "fingerprint", "created", "signature"})
 _KEYS = _OPEN | {"format", "kind", "argon2", "nonce", "sealed", "check"}
 
@@ -449,7 +449,7 @@ class KeyStore(KeyFolder):
         except UnreadableJsonError as error:
             raise _damaged(path, error.reason) from None
         if set(raw) != _KEYS or raw["kind"] != PRIVATE_KIND or raw["check"] != _check(raw):
-            raise _damaged(path, "it is not as DPDesk wrote it")
+            raise _damaged(path, "it is no longer as DPDesk wrote it")
         if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], 48):
             raise _damaged(path, "its private part is incomplete")
         cost = read_cost(raw["argon2"])
@@ -495,7 +495,7 @@ def checked_passphrase(passphrase: str, person: str = "") -> bytes:
         raise InputError(
             "key.passphrase-rule",
             msg("This passphrase cannot be used: {reason}.", reason=reason),
-            hint="Take four or five words that have nothing to do with each other.",
+            hint="Use four or five words that have nothing to do with each other.",
         )
     return secret
 
@@ -522,7 +522,7 @@ def derived_key(secret: bytes, salt: bytes, cost: Argon2Cost) -> bytes:
         raise StorageError(
             "key.memory",
             msg(
-                ("Opening a key takes {kib:,} MiB of memory, which this computer does not have."),
+                "Opening a key takes {kib:,} MiB of memory, which this computer does not have.",
                 kib=cost.kib // 1024,
             ),
             hint="Close other programs and try again.",

@@ -88,7 +88,7 @@ def _general(state: ReviewState, card: Card | None) -> str:
         )
     if state.graph.faults:
         return msg(
-            "The review file is damaged ({reason}): merge a sound copy.",
+            "The review file is damaged ({reason}): merge it with an intact copy.",
             reason=state.graph.faults[0].reason,
         )
     return _MAY
@@ -102,7 +102,8 @@ def _reason(action: EventType, state: ReviewState, fingerprint: str) -> str:
         return _MAY
     if whole is not None:
         return msg(
-            "The review is not complete ({reason}): merge a sound copy.", reason=whole.reason
+            "The review is not complete ({reason}): merge it with an intact copy.",
+            reason=whole.reason,
         )
     if action is EventType.SUBMIT or state.current is None:
         return _submit(state, fingerprint)
@@ -140,12 +141,12 @@ def _withdraw(state: ReviewState, current: Round, fingerprint: str) -> str:
         )
     if current.status in _FINAL:
         return "It was released: that is final. It can only be superseded."
-    return "It was withdrawn already." if current.withdrawal else _MAY
+    return "It has already been withdrawn." if current.withdrawal else _MAY
 
 
 def _supersede(current: Round) -> str:
     if current.status is Status.SUPERSEDED:
-        return "It was superseded already."
+        return "It has already been superseded."
     return _MAY if current.status is Status.RELEASED else "It was not released."
 
 
@@ -169,7 +170,7 @@ def _release(current: Round) -> str:
 
 def _review(action: EventType, state: ReviewState, current: Round, fingerprint: str) -> str:
     if _is_author(state, fingerprint):
-        return "The author cannot review the own release."
+        return "Authors cannot review their own release."
     if action is EventType.REVEAL:
         return _reveal(state, current, fingerprint)
     if current.status not in _OPEN:
@@ -177,13 +178,13 @@ def _review(action: EventType, state: ReviewState, current: Round, fingerprint: 
     entry = state.trust.entry(fingerprint)
     person = state.trust.identity(entry.person) if entry else ""
     if any(item.folded == person for item in current.ballots):
-        return "Your vote is cast; it cannot be changed."
+        return "Your vote has been cast; it cannot be changed."
     if current.closed is not None:
         return "The votes are being revealed: no more can be cast."
     if action is EventType.START and any(
         event.signer.fingerprint == fingerprint for event in current.started
     ):
-        return "You have begun already."
+        return "You have already begun."
     return _MAY
 
 
@@ -196,7 +197,7 @@ def _reveal(state: ReviewState, current: Round, fingerprint: str) -> str:
     if all(item.late for item in own):
         return "The round was closed without your vote."
     if all(item.vote is not None for item in own):
-        return "Your vote is revealed already."
+        return "Your vote has already been revealed."
     missing = current.payload.reviewers - len(current.voters)
     if missing > 0:
         needed = current.payload.reviewers

@@ -100,7 +100,7 @@ LIMITS: tuple[Parameter, ...] = (
     IntegerParameter(
         "minimum_rows",
         "Rows of the table at least",
-        "A table of fewer rows is not released.",
+        "A table with fewer rows is not released.",
         "rows",
         minimum=1,
     ),
@@ -179,7 +179,7 @@ LIMITS: tuple[Parameter, ...] = (
 """The limits that a policy may set, in the order in which a checklist takes them."""
 
 _TOP: tuple[Parameter, ...] = (
-    TextParameter("title", "Title", "How people call the policy.", longest=_LONGEST, default=""),
+    TextParameter("title", "Title", "What the policy is called.", longest=_LONGEST, default=""),
     IntegerParameter(
         "reviewers",
         "Reviewers",
@@ -208,11 +208,13 @@ _TOP: tuple[Parameter, ...] = (
 )
 _FLAGS = ("require_proven_optimal", "require_source_verification", "accept_not_compared")
 _COLUMNS: tuple[Parameter, ...] = (
-    TextListParameter("forbidden", "Forbidden columns", "Names that no published column has."),
-    TextListParameter("required", "Required columns", "Names that the published table has."),
+    TextListParameter("forbidden", "Forbidden columns", "Names that no published column may have."),
+    TextListParameter(
+        "required", "Required columns", ("Columns that the published table must have.")
+    ),
 )
 _MODES: tuple[Parameter, ...] = (
-    TextListParameter("allowed", "Allowed modes", "Ways in which a release may come about."),
+    TextListParameter("allowed", "Allowed modes", "How a release may be made."),
 )
 
 Limit: TypeAlias = "int | Fraction | Mapping[str, object]"
@@ -378,8 +380,8 @@ def _check_shape(raw: Mapping[str, object], where: str) -> None:
         raise _at(error, "version")
     for key, number in odd_numbers(raw):
         expected = msg(
-            "a finite number of at most {most:,} digits, the first 15 of which tell it from "
-            "a whole one",
+            "a finite number of at most {most:,} digits, the first 15 of which distinguish it "
+            "from a whole one",
             most=MAX_DIGITS,
         )
         raise _invalid(key, number, expected, where)

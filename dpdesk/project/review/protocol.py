@@ -283,12 +283,10 @@ def _plan_differences(protocol: Protocol, release: ReleaseFacts) -> Iterator[str
         ours, there = protocol.protection.get(key), found.get(key)
         if ours is None:
             yield msg(
-                "`{key}` is {there}, which the protocol does not give", key=key, there=show(there)
+                "`{key}` is {there}, which differs from the protocol", key=key, there=show(there)
             )
         elif there is None:
-            yield msg(
-                "`{key}` is not given, where the protocol has {ours}", key=key, ours=show(ours)
-            )
+            yield msg("`{key}` is missing, where the protocol has {ours}", key=key, ours=show(ours))
         elif ours != there:
             yield msg("`{key}` is {there}, not {ours}", key=key, there=show(there), ours=show(ours))
     budget = plan.get("budget")
@@ -382,7 +380,7 @@ def require_developed(state: ReviewState) -> str:
     if current.payload.mode is not Mode.DEVELOP:
         raise RefusedError(
             "protocol.not-approved",
-            "This release applies a protocol that is locked already.",
+            "This release applies a protocol that is already locked.",
             hint="Use that protocol.",
         )
     return current.payload.manifest_sha256
@@ -407,7 +405,7 @@ def protocol_of(
         raise InputError(
             "protocol.no-evidence",
             msg(
-                "{parent}: the evidence does not state the plan of the release.",
+                "{parent}: the evidence does not contain the plan of the release.",
                 parent=release.public.parent,
             ),
             hint="Verify the release first.",
@@ -516,7 +514,7 @@ def read_protocol(path: Path) -> SignedProtocol:
             path=path,
             reason=reason,
         ),
-        hint="Ask its maker for the unchanged file.",
+        hint="Ask the person who locked it for the unchanged file.",
     )
 
 
@@ -593,7 +591,7 @@ def _one_of(fields: Fields, key: str, choices: type[T]) -> T:
         return choices(fields.raw[key])
     except ValueError:
         raise fields.bad(
-            key, msg("is {shown}, which is none", shown=shown(str(fields.raw[key]), 40))
+            key, msg("is {shown}, which does not exist", shown=shown(str(fields.raw[key]), 40))
         ) from None
 
 

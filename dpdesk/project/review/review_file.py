@@ -189,7 +189,10 @@ class ReviewStore:
                 if not self.load(out, trust, now).state.graph.events:
                     raise InputError(
                         "out.exists",
-                        msg("{out}: exists and holds no review, expected a new file.", out=out),
+                        msg(
+                            "{out}: already exists and is not a review, expected a new file.",
+                            out=out,
+                        ),
                     )
                 bases = (*bases, out)
             yield ReviewEdit(self, self.load(folder, trust, now, latest, bases, binding), out)
@@ -222,7 +225,7 @@ class ReviewStore:
         left += [fault for each in (state.graph, *others) for fault in each.faults]
         if state.graph.root and not kept.events:
             words = msg(
-                "the file held another review, which began with the {words}",
+                "the file held a different review, which began with the {words}",
                 words=state.graph.root.words,
             )
             left.append(Fault("review.other", words, state.graph.root.id))
@@ -286,7 +289,7 @@ class ReviewStore:
                     len=len(data),
                     largest_review=LARGEST_REVIEW,
                 ),
-                hint="Submit the release anew in a folder of its own.",
+                hint="Submit the release again in a folder of its own.",
             )
         if loaded.data is not None and loaded.damaged and out is None:
             name = hashlib.sha256(loaded.data).hexdigest()[:16]
@@ -364,7 +367,7 @@ def _of_this_release(
         return tuple(replace(fault, round=number) for fault in found)
     if manifest == state.current.submission.release:
         return ()
-    reason = "is the review of another release: this folder's manifest is not the one submitted"
+    reason = "is the review of a different release: this folder's manifest is not the one submitted"
     return (Fault("review.other-release", reason, "", None, number),)
 
 
@@ -386,13 +389,13 @@ def _one_review(graphs: Sequence[ReviewGraph], copies: Sequence[Path]) -> None:
             raise RefusedError(
                 "review.other",
                 msg(
-                    "{place}: is the copy of another review: it began with the {words}, this "
+                    "{place}: is a copy of a different review: it began with the {words}, this "
                     "one with the {words_2}.",
                     place=place,
                     words=root.words,
                     words_2=first.words,
                 ),
-                hint="Merge copies of the same release folder alone.",
+                hint="Merge only copies of the same release folder.",
             )
 
 

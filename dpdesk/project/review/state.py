@@ -202,7 +202,7 @@ class Reading:
         if self.person(event) != self.author():
             return "submit.author", "only the author of the first submission may submit again"
         if payload.previous != latest.submission.id:
-            return "submit.previous", "it does not name the submission before it"
+            return "submit.previous", "it does not name the previous submission"
         if self._known(event, latest, EventType.RELEASE):
             return "submit.after-release", "what was released is final and can only be replaced"
         return "", ""
@@ -225,7 +225,7 @@ class Reading:
 
     def _by_reviewer(self, event: Event, current: RoundFacts) -> tuple[str, str]:
         if self.person(event) == self.author():
-            return "review.author", "the author cannot review the own release"
+            return "review.author", "authors cannot review their own release"
         return "", ""
 
     def _reveal(self, event: Event, current: RoundFacts) -> tuple[str, str]:
@@ -233,7 +233,7 @@ class Reading:
         ballots = {item.id: item for item in self._known(event, current, EventType.BALLOT)}
         ballot = ballots.get(payload.ballot)
         if ballot is None or ballot.signer != event.signer:
-            return "reveal.ballot", "there is no ballot of the same key before it that counts"
+            return "reveal.ballot", "no valid ballot of the same key precedes it"
         if payload.vote.reviewer != event.signer.fingerprint:
             return "reveal.vote", "the vote is that of another reviewer"
         if not _opens(ballot, payload):

@@ -156,7 +156,7 @@ class TrustList:
             raise InputError(
                 "trust.reason",
                 msg(
-                    "Give a reason in 1 to {longest_reason} printable characters.",
+                    "Give a reason of 1 to {longest_reason} printable characters.",
                     longest_reason=LONGEST_REASON,
                 ),
             )
@@ -205,13 +205,15 @@ def parse_trust(data: bytes, name: str, *, weigh_keys: bool = True) -> TrustList
         raise _damaged(name, "its format is not 1; a newer DPDesk made it")
     items = raw["entries"]
     if not isinstance(items, list) or len(items) > MOST_ENTRIES:
-        raise _damaged(name, msg("it holds no list of at most {most:,} entries", most=MOST_ENTRIES))
+        raise _damaged(
+            name, msg(("it does not hold a list of at most {most:,} entries"), most=MOST_ENTRIES)
+        )
     entries = tuple(_entry(item, name, number) for number, item in enumerate(items, start=1))
     for entry in entries if weigh_keys else ():
         if fault := key_fault(entry.key):
             raise _damaged(name, msg("`key` of {person} {fault}", person=entry.person, fault=fault))
     if entries != _sorted(entries) or len({item.key for item in entries}) != len(entries):
-        raise _damaged(name, "a key comes twice, or the entries are not in their order")
+        raise _damaged(name, "a key occurs twice, or the entries are out of order")
     return _without_look_alikes(entries)
 
 
@@ -303,8 +305,8 @@ def _look_alike(one: str, other: str) -> InputError:
     return InputError(
         "trust.look-alike",
         msg(
-            "The names {one} and {other} could be taken for one another, but they are not "
-            "written with the same letters.",
+            "The names {one} and {other} could be mistaken for each other, but are not written "
+            "with the same letters.",
             one=one,
             other=other,
         ),
@@ -384,7 +386,7 @@ def _known(fingerprint: str, person: str, known: TrustEntry) -> InputError:
         return InputError(
             "trust.duplicate",
             msg(
-                "The key {fingerprint_text} of {person} is in the list already",
+                "The key {fingerprint_text} of {person} is already in the list",
                 fingerprint_text=fingerprint_text(fingerprint),
                 person=known.person,
             )
@@ -418,7 +420,10 @@ def _damaged(name: str, reason: str) -> InputError:
             name=name,
             shown=shown(reason, 200),
         ),
-        hint="Import the agency's list again (the damaged file is kept), or take a back-up of it.",
+        hint=(
+            "Import the agency's list again (the damaged file is kept), or restore it from a "
+            "backup."
+        ),
     )
 
 

@@ -474,7 +474,7 @@ def _enumerated(claim: ExactClaim, size: int, tool: str, token: CancelToken) -> 
             needs=needs,
         )
         return ClaimCheck(_CHANGE, CheckStatus.NOT_CHECKED, text, MANIFEST, _CHANGE_LABEL)
-    by = f" by {found.tool}" if found.tool else " in another way"
+    by = f" by {found.tool}" if found.tool else " in a different way"
     status = CheckStatus.CONFIRMED if found.size == size else CheckStatus.FAILED
     text = msg(
         "is {size}, {value} enumerated again{by}",

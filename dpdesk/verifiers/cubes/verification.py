@@ -434,7 +434,7 @@ def _averages(claimed: Claimed, published: Mapping[str, CuboidTable]) -> Iterato
                 wrong = table.file
         status = CheckStatus.FAILED if wrong else CheckStatus.CONFIRMED
         found = (
-            msg("{wrong} is another", wrong=wrong)
+            msg("{wrong} differs", wrong=wrong)
             if wrong
             else "computed again from sums and counts, the same"
         )

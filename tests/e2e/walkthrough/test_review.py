@@ -58,7 +58,7 @@ def test_an_author_submits_real_data_and_cannot_review_it(
     submit(person, author)
     person.click("Review and sign-off")
     cannot(person, "Begin the review", "Sign the vote", "Reveal the vote", "Release")
-    person.reads("The author cannot review the own release.")
+    person.reads("Authors cannot review their own release.")
     person.shoot("author-cannot-review")
     office.leave()
     assert author.does("review", "status", "release", "--json").json["status"] == "submitted"

@@ -157,7 +157,7 @@ def test_an_outcome_that_cannot_be_recorded_is_a_note_and_stays_unknown(
 def test_over_the_limit_nothing_runs(context: AppContext, desk: LedgerDesk) -> None:
     desk.debit(asked(desk, "1.75"), silent)
     ran = []
-    said = r"spent ε = 1\.75, asked ε = 0\.5, limit ε = 2"
+    said = r"spent ε = 1\.75, requested ε = 0\.5, limit ε = 2"
     with pytest.raises(RefusedError, match=said) as no, desk.spending(asked(desk), silent):
         ran.append(1)
     assert (no.value.exit_code, ran) == (1, [])
@@ -209,7 +209,7 @@ def test_a_ledger_that_is_gone_is_not_replaced_by_a_fresh_one(
         with pytest.raises(StorageError) as error:
             attempt()
         assert error.value.code == "ledger.lost"
-        assert "1 debit was made" in error.value.sentence
+        assert "1 debit was entered" in error.value.sentence
         assert not desk.path.exists()
     moved.rename(desk.path)
     desk.debit(asked(desk), silent)
@@ -220,7 +220,7 @@ def test_a_new_ledger_in_the_place_of_a_lost_one_is_begun_on_purpose_only(
     context: AppContext, desk: LedgerDesk
 ) -> None:
     desk.debit(asked(desk), silent)
-    with pytest.raises(InputError, match="a file already"):
+    with pytest.raises(InputError, match="already a file"):
         ledgers.begin_ledger(context, desk.path, "wanted")
     desk.path.unlink()
     ledgers.begin_ledger(context, desk.path, "the disk burnt")

@@ -173,7 +173,7 @@ def test_a_lost_column_without_a_suspect_is_taken_out(context: AppContext, folde
     rows = [[row[0], row[1], row[3]] for row in people()]
     write(folder / "new.csv", rows, head=("id", "age", "note"))
     item = only(fit(context, folder), "column.missing")
-    assert (item.instead, item.advice) == ("", "Take it out of the plan.")
+    assert (item.instead, item.advice) == ("", "Remove it from the plan.")
 
 
 def test_a_column_that_the_plan_never_named_may_go(context: AppContext, folder: Path) -> None:
@@ -278,7 +278,7 @@ def test_a_hierarchy_that_cannot_be_read_blocks(context: AppContext, folder: Pat
     write(folder / "new.csv", people())
     (folder / "towns.csv").write_text("a;*\na;*\n", encoding="utf-8")
     item = only(fit(context, folder), "hierarchy.unusable")
-    assert "given already in row 1" in item.sentence
+    assert "already given in row 1" in item.sentence
     (folder / "towns.csv").unlink()
     assert only(fit(context, folder), "hierarchy.unusable").weight is Weight.BLOCKS
 

@@ -101,7 +101,7 @@ def test_a_home_put_back_from_a_backup_spends_nothing_until_it_knows_all_debits(
         found = witnessing.restore_ledger(desk.context, desk.path, "the disk broke")
         assert (found.entries, found.debits, found.id) == (1, 1, second.ledger)
         assert spent(desk) == Fraction("0.8")
-        with pytest.raises(Exception, match=r"asked ε = 0\.4, limit ε = 1"):
+        with pytest.raises(Exception, match=r"requested ε = 0\.4, limit ε = 1"):
             spend(desk)
         spend(desk, "0.2")
         assert budgets.check_ledger(desk.context, desk.path).ok
@@ -131,7 +131,7 @@ def test_the_evidence_of_a_release_enters_a_lost_debit_where_the_witness_is_lost
         assert spent(desk) == Fraction("0.8")
     with desk_of(tmp_path / "another") as desk:
         spend(desk)
-        with pytest.raises(InputError, match="no whole entry of a debit in this ledger"):
+        with pytest.raises(InputError, match="no complete entry for a debit in this ledger"):
             witnessing.restore_ledger(desk.context, desk.path, "a backup", [release])
 
 
@@ -445,7 +445,7 @@ def test_a_home_put_back_to_before_its_ledger_begins_no_fresh_one(tmp_path: Path
             lambda: spent(desk),
             lambda: desk.preview(desk.request(PureEpsilon(Fraction(1)), SOURCE, ["age"], "x")),
         ):
-            with pytest.raises(StorageError, match="1 debit was made into it") as error:
+            with pytest.raises(StorageError, match="1 debit was entered in it") as error:
                 attempt()
             assert error.value.code == "ledger.lost"
         assert not path.exists()
@@ -527,7 +527,7 @@ def test_a_ledger_that_is_gone_is_missed_where_its_home_was_moved(tmp_path: Path
     ledger.unlink()
     with desk_of(tmp_path / "moved") as desk:
         assert desk.path == ledger
-        with pytest.raises(StorageError, match="the ledger is gone, and 2 debits") as error:
+        with pytest.raises(StorageError, match="the ledger is gone; 2 debits") as error:
             spend(desk, "0.1")
         assert error.value.code == "ledger.lost"
         found = witnessing.restore_ledger(desk.context, ledger, "deleted by mistake")
@@ -577,7 +577,7 @@ def test_a_ledger_that_is_gone_is_made_again_from_the_witness(tmp_path: Path) ->
         shutil.copy(desk.path, tmp_path / "made")
         desk.path.write_bytes(before)
         assert budgets.check_ledger(desk.context, desk.path).ok
-        with pytest.raises(Exception, match=r"asked ε = 0\.5, limit ε = 1"):
+        with pytest.raises(Exception, match=r"requested ε = 0\.5, limit ε = 1"):
             spend(desk, "0.5")
 
 
@@ -593,7 +593,7 @@ def test_another_ledger_in_the_place_of_one_with_debits_is_used_on_purpose_only(
             lambda: spend(desk, "0.9"),
             lambda: desk.preview(desk.request(PureEpsilon(Fraction(1)), SOURCE, ["age"], "x")),
         ):
-            with pytest.raises(StorageError, match="another ledger than this one") as error:
+            with pytest.raises(StorageError, match="a different ledger was here before") as error:
                 attempt()
             assert error.value.code == "ledger.another"
         witnessing.accept_witness(desk.context, desk.path, "the other one was a trial")

@@ -22,7 +22,10 @@ from dpdesk.core.errors import InputError
         (["verify"], "DIR"),
         (["run", "p", "--out", "o", "--seed", "1"], "--seed"),
         (["run", "p", "--ou", "o"], "--out"),
-        (["run", "p", "--out", "file:///tmp/x"], "file:///tmp/x: is an address, expected the path"),
+        (
+            ["run", "p", "--out", "file:///tmp/x"],
+            "file:///tmp/x: this is an address, expected",
+        ),
         (["demo", "--out", "FILE:x"], "is an address"),
         (["buy", "p", "--table", "a", "--epsilon", "1", "--out", "smb://host/x"], "is an address"),
         (["export", "d", "--format", "csv", "--out", "https://host/x"], "is an address"),

@@ -83,7 +83,7 @@ def test_a_leaf_given_twice_is_named_with_both_rows() -> None:
     error = refused([["1", "*"], ["2", "*"], ["1", "*"]])
     assert error.code == "hierarchy.duplicate-leaf"
     assert error.sentence == (
-        "age.csv, row 3: the value `1` was given already in row 1, expected each value once."
+        "age.csv, row 3: the value `1` was already given in row 1, expected each value once."
     )
 
 

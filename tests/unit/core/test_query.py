@@ -51,7 +51,7 @@ def test_names_with_commas_stand_in_quotes() -> None:
     assert read_names('age, "a, b",sex') == ("age", "a, b", "sex")
     query = read_query(["age,sex", "region"], levels=["age=2"])
     assert query.by == (Grouping("age", 2), Grouping("sex"), Grouping("region"))
-    with pytest.raises(InputError, match="not asked for with --by"):
+    with pytest.raises(InputError, match="which --by does not name"):
         read_query(["sex"], levels=["age=1"])
     with pytest.raises(InputError, match="expected a column and a level"):
         read_query(["sex"], levels=["sex=one"])

@@ -173,7 +173,7 @@ def test_data_that_are_gone_are_said_to_be_and_the_work_stays(desk: Desk, place:
     (place / "data/people.csv").unlink()
     project = desk.open(place / "study/a.dpdesk")
     assert fates(project) == [SourceStatus.MISSING, SourceStatus.UNCHANGED]
-    assert "not there any more" in project.notes[0]
+    assert "no longer exists" in project.notes[0]
     check_readable(project, place / "data/people.csv", place / "study/sex.csv")
 
 

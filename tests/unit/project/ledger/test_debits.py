@@ -52,8 +52,8 @@ def test_debits_fill_a_limit_exactly_and_not_one_digit_more(tmp_path: Path) -> N
         assert error.value.exit_code == 1
         assert error.value.code == "ledger.exhausted"
         assert error.value.line == (
-            f"{ledger.path}: the budget of the population “residents” does not suffice: spent "
-            "ε = 1, asked ε = 0.0000000001, limit ε = 1 (set by an earlier plan); nothing is "
+            f"{ledger.path}: the budget of the population “residents” is not enough: spent "
+            "ε = 1, requested ε = 0.0000000001, limit ε = 1 (set by an earlier plan); nothing is "
             "left; have the owner raise the limit, with a reason (`dpdesk ledger limit`)."
         )
         assert len(ledger.book.debits) == 10
@@ -62,7 +62,9 @@ def test_debits_fill_a_limit_exactly_and_not_one_digit_more(tmp_path: Path) -> N
 def test_what_is_left_may_still_be_asked(tmp_path: Path) -> None:
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.debit(ask("1.5"), Fraction(2))
-        with pytest.raises(RefusedError, match=r"spent ε = 1.5, asked ε = 0.75, limit ε = 2") as no:
+        with pytest.raises(
+            RefusedError, match=r"spent ε = 1.5, requested ε = 0.75, limit ε = 2"
+        ) as no:
             ledger.debit(ask("0.75"), Fraction(2))
         assert "at most ε = 0.5" in no.value.hint
         ledger.debit(ask("0.5"), Fraction(2))
@@ -122,11 +124,11 @@ def test_a_limit_of_a_file_without_a_name_binds_those_who_name_its_people_later(
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.debit(ask("0.5", population=""), Fraction(2))
         for name in ("residents", "inhabitants"):
-            with pytest.raises(RefusedError, match=r"spent ε = 0\.5, asked ε = 5, limit ε = 2"):
+            with pytest.raises(RefusedError, match=r"spent ε = 0\.5, requested ε = 5, limit ε = 2"):
                 ledger.debit(ask("5", population=name))
         ledger.debit(ask("1", population="residents"))
         ledger.declare_people("inhabitants", "residents", same=False, reason="a mix-up")
-        with pytest.raises(RefusedError, match=r"spent ε = 1\.5, asked ε = 1, limit ε = 2"):
+        with pytest.raises(RefusedError, match=r"spent ε = 1\.5, requested ε = 1, limit ε = 2"):
             ledger.debit(ask("1", population="inhabitants"), Fraction(9))
         ledger.debit(ask("1", population="residents", source=OTHER))
 
@@ -202,7 +204,7 @@ def test_leaving_the_population_out_does_not_begin_a_fresh_budget(
     with open_here(tmp_path / "l.sqlite") as ledger:
         ledger.set_limit(KEY, pure("2"))
         ledger.debit(ask("1.5"))
-        with pytest.raises(RefusedError, match="population “residents” does not suffice"):
+        with pytest.raises(RefusedError, match="population “residents” is not enough"):
             ledger.debit(ask("1", population=nothing))
         ledger.debit(ask("0.5", population=nothing))
         assert ledger.book.spending(KEY).pure == 2
@@ -258,7 +260,7 @@ def test_gaussian_and_laplace_noise_add_up_as_rho(tmp_path: Path) -> None:
         ledger.debit(ask("1"))
         ledger.debit(ask(zcdp("0.5")), Fraction(1))
         assert ledger.book.spending(KEY).all_rho == 1
-        with pytest.raises(RefusedError, match=r"spent ρ = 1, asked ρ = 0.1, limit ρ = 1"):
+        with pytest.raises(RefusedError, match=r"spent ρ = 1, requested ρ = 0.1, limit ρ = 1"):
             ledger.debit(ask(zcdp("0.1")), Fraction(1))
 
 

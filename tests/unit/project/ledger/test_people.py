@@ -80,7 +80,7 @@ def test_a_limit_of_the_plan_or_of_either_name_binds_both_while_it_is_open_who_t
             with pytest.raises(RefusedError, match="people") as error:
                 ledger.debit(request, Fraction(1))
             assert error.value.code == "ledger.people-unknown"
-            assert "spent ε = 0.8, asked ε = 0.4" in error.value.sentence
+            assert "spent ε = 0.8, requested ε = 0.4" in error.value.sentence
             ledger.set_limit(AccountKey(name), pure("1"))
             assert refused(ledger, request) == "ledger.people-unknown"
             ledger.set_limit(AccountKey(name), pure("1.2"), "a reason")

@@ -105,7 +105,7 @@ def test_a_file_is_decided_with_the_bytes_submitted(about: Event) -> None:
 
 def test_a_vote_on_another_submission_is_none(about: Event) -> None:
     vote = replace(approval(about, BEN.fingerprint), submission=code("another"))
-    assert reasons(vote, about) == ["the vote is on another submission"]
+    assert reasons(vote, about) == ["the vote is on a different submission"]
 
 
 def test_the_commitment_is_the_hash_that_is_documented(about: Event) -> None:

@@ -72,14 +72,14 @@ def test_each_action_says_why_it_is_not_allowed_yet() -> None:
     play = begun()
     play.cast(BEN)
     ben, dora = permissions(play.state, BEN.card), permissions(play.state, DORA.card)
-    assert ben[EventType.BALLOT].reason == "Your vote is cast; it cannot be changed."
+    assert ben[EventType.BALLOT].reason == "Your vote has been cast; it cannot be changed."
     assert ben[EventType.RELEASE].reason == "1 more of 2 votes must be cast."
     assert dora[EventType.REVEAL].reason == "You have cast no vote with this key."
     assert "Only the author, Anna" in dora[EventType.WITHDRAW].reason
     play.cast(CLARA)
     play.reveal(CLARA)
     found = permissions(play.state, CLARA.card)
-    assert found[EventType.REVEAL].reason == "Your vote is revealed already."
+    assert found[EventType.REVEAL].reason == "Your vote has already been revealed."
     assert found[EventType.RELEASE].reason == "Votes must be revealed first: Ben."
 
 

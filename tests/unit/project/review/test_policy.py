@@ -125,7 +125,7 @@ def test_json_of_the_same_shape_is_the_same_policy(tmp_path: Path) -> None:
          "0.02."),
         ("version = 1\n[limits]\nmaximum_t = nan", "policy.invalid", "policy.toml, line 3: "
          "`limits.maximum_t` is nan, expected a finite number of at most 1,000 digits, "
-         "the first 15 of which tell it from a whole one."),
+         "the first 15 of which distinguish it from a whole one."),
         ("version = 1\n[limits]\nmaximum_epsilon = 0", "parameter.invalid", "policy.toml, line 3, "
          "[limits]: `maximum_epsilon` is 0, expected a number above 0."),
         ("version = 1\n[limits]\ndominance = { n = 2 }", "parameter.invalid", "policy.toml, "

@@ -161,7 +161,7 @@ def test_the_author_cannot_review_with_any_key(key: Signer) -> None:
     play = begun()
     for action in (EventType.START, EventType.BALLOT, EventType.REVEAL):
         permission = permissions(play.state, key.card)[action]
-        assert permission.reason == "The author cannot review the own release."
+        assert permission.reason == "Authors cannot review their own release."
     forge(play, key, envelope(play, key)[0])
     forge(play, key, Start())
     assert codes(play) == ["review.author"] * 2

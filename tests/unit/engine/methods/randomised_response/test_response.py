@@ -257,7 +257,7 @@ def test_a_debit_pays_for_one_run_of_draws_and_for_no_other_plan() -> None:
     drawn = METHOD.draw_paid(given, outcome, rows, debit, *ends)
     assert drawn.rows_out == 3
     assert set(drawn.drawn) == {"answer"}
-    with pytest.raises(RefusedError, match="was used for noise already"):
+    with pytest.raises(RefusedError, match="has already been used for noise"):
         METHOD.draw_paid(given, outcome, rows, debit, *ends)
     with pytest.raises(ValueError, match="paid for another release"):
         METHOD.draw_paid(given, outcome, rows, debit_for_tests("1/2"), *ends)
