@@ -112,7 +112,7 @@ def _fault(error: ErrorDetails) -> str:
     if kind == "missing":
         return msg("`{field}` is missing", field=field)
     if kind == "unexpected_keyword_argument":
-        return msg("`{field}` does not belong there", field=field)
+        return msg("`{field}` is not expected there", field=field)
     expected = _EXPECTED.get(kind)
     if expected is None:
         return msg("`{field}` cannot be read", field=field)

@@ -204,7 +204,7 @@ def test_a_table_of_changed_data_is_not_sold_beside_a_release_of_the_old_ones(
     wanted = ("buy", plan, "--by", "sex", "--epsilon", "0.5", "--with", first, "--out", second)
     code, _, err = run(*wanted)
     assert code == 1
-    assert "register.csv is not the file that first was made of" in err.splitlines()[-1]
+    assert "register.csv is not the file that first was made from" in err.splitlines()[-1]
     assert not second.exists()
     assert run("ledger", "show")[1] == spent
 

@@ -188,7 +188,7 @@ def test_entries_are_exported_whole(
     assert Fraction(exported["entries"][1]["body"]["cost"]["epsilon"]) == Fraction("0.75")
     code, _, error = said(capsys, "export", "--ledger", str(path), "--out", str(out))
     assert code == 2
-    assert "is there already" in error
+    assert "already exists" in error
 
 
 def spender(folder: Path, name: str, budget: str, rows: int = 60) -> Path:

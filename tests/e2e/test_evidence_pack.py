@@ -147,8 +147,8 @@ def test_a_pack_shows_no_report_but_the_one_that_the_files_give(
     [
         ("release", "pack.docx", "must end in .html or .pdf"),
         ("release/public", "pack.html", "whole release folder"),
-        ("release", "release/pack.html", "lies inside the release"),
-        ("release", "plan.toml.html", "there already"),
+        ("release", "release/pack.html", "is inside the release"),
+        ("release", "plan.toml.html", "already exists"),
     ],
 )
 def test_a_pack_that_cannot_be_written_is_refused_in_a_sentence(

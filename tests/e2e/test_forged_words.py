@@ -135,7 +135,7 @@ def test_public_fields_that_are_not_listed_fail_even_when_sealed(
 ) -> None:
     manifest: Any = manifest_of(copy)
     seal_again(copy, manifest | {"approved_by": "everybody"})
-    fault = "manifest.json: `approved_by` does not belong there"
+    fault = "manifest.json: `approved_by` is not expected there"
     assert fault in reasons(check(copy / "public", context))
     manifest["parameters"]["l"] = 5
     seal_again(copy, manifest)

@@ -234,7 +234,7 @@ def test_a_file_of_a_passphrase_that_others_may_read_is_told(new: Three) -> None
     assert said.last == f"{first.secret}: its first line is empty, expected the passphrase."
     first.secret.write_text(f"\ufeffa passphrase of {first.name}\r\n", "utf-8")
     said = first.signs("start")
-    assert "you have begun already" in said.last
+    assert "you have already begun" in said.last
     assert "may read" not in said.err
 
 

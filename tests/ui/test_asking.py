@@ -163,7 +163,7 @@ def test_another_file_than_the_source_is_refused(room: Room, made: Path, tmp_pat
     room.open(made)
     room.side.truth.click()
     room.quiet()
-    assert "is not the file that this release was made of" in room.window.band.text
+    assert "is not the file that this release was made from" in room.window.band.text
 
 
 def test_the_paper_s_estimate_says_that_it_is_for_comparison_only(room: Room, made: Path) -> None:

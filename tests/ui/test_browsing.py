@@ -350,7 +350,7 @@ def test_an_export_into_the_release_is_refused(room: Room, cube: Path) -> None:
     room.asker.answer = cube / "public" / "view.csv"
     room.button("Export the view…").click()
     room.quiet()
-    assert "lies inside the release" in room.window.band.text
+    assert "is inside the release" in room.window.band.text
     assert not (cube / "public" / "view.csv").exists()
 
 

@@ -198,7 +198,7 @@ def test_who_lacks_the_source_or_has_another_is_told_why_nothing_is_sold(agency:
     agency.load()
     agency.window.purchase.offer()
     agency.quiet()
-    assert "register.csv is not the file that first was made of" in agency.texts()
+    assert "register.csv is not the file that first was made from" in agency.texts()
     assert not agency.card.next.isEnabled()
 
 

@@ -192,4 +192,4 @@ def test_why_nothing_can_be_spent_is_said_in_german_too(
     Witness.here().path.unlink()
     shown(window, desk, qtbot)
     assert "kennt dieses Budgetbuch nicht" in window.warning.text()
-    assert "Vorher wird nichts ausgegeben." in window.warning.text()
+    assert "Bis dahin wird nichts verbraucht." in window.warning.text()

@@ -152,7 +152,7 @@ def test_what_forbids_the_pack_is_said_above_the_buttons(
     band = room.panel.release.give_band
     room.quiet(lambda: bool(band.text))
     assert band.kind == "fail"
-    assert "the file is there already" in band.text
+    assert "the file already exists" in band.text
     assert there.read_text() == "old"
     assert room.told == []
     room.asker.answer = tmp_path / "new.html"

@@ -171,4 +171,4 @@ def test_decisions_that_were_kept_are_taken_up_and_void_ones_are_named_until_dec
 def test_a_reason_that_stands_against_several_actions_is_told_once() -> None:
     lines = may(submitted(), author=True).lines()
     assert len({line.rpartition(": ")[2] for line in lines}) == len(lines)
-    assert "Begin the review, Sign the vote, Reveal the vote: The author cannot" in lines[0]
+    assert "Begin the review, Sign the vote, Reveal the vote: Authors cannot" in lines[0]

@@ -254,7 +254,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(
 ) -> None:
     target = tmp_path / "out.csv"
     target.write_text("old")
-    with pytest.raises(InputError, match="is there already") as error:
+    with pytest.raises(InputError, match="already exists") as error:
         export(made, "csv", target, context)
     assert (error.value.code, target.read_text()) == ("export.exists", "old")
     target.write_text("")
@@ -300,7 +300,7 @@ def test_bad_usage_is_named(made: Path, context: AppContext, tmp_path: Path) -> 
     with pytest.raises(InputError, match="Unknown format `cvs`") as caught:
         export(made, "cvs", tmp_path / "a", context)
     assert caught.value.hint == "Did you mean `csv`?"
-    with pytest.raises(InputError, match="lies inside the release"):
+    with pytest.raises(InputError, match="is inside the release"):
         export(made, "csv", made / "public/copy.csv", context)
     with pytest.raises(InputError, match="is a folder"):
         export(made, "csv", tmp_path, context)

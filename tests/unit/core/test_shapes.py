@@ -59,7 +59,7 @@ def test_what_was_read_is_written_again_byte_for_byte() -> None:
         (lambda raw: raw.update(sure=1), "`sure` is 1, expected true or false"),
         (lambda raw: raw.update(said=5), "`said` is 5, expected a text"),
         (lambda raw: raw.update(rest=[]), "`rest` is [], expected a table"),
-        (lambda raw: raw.update(more=1), "`more` does not belong there"),
+        (lambda raw: raw.update(more=1), "`more` is not expected there"),
         (lambda raw: raw["parts"].update(a=5), "`parts, a` is 5, expected a table"),
         (
             lambda raw: raw["parts"]["a"].update(size="1"),
@@ -96,7 +96,7 @@ def test_all_wrong_fields_of_a_manifest_are_named_at_once() -> None:
         "`title` is 5, expected a text",
         "`method` is missing",
         "`files, about.html, bytes` is missing",
-        "`by` does not belong there",
+        "`by` is not expected there",
     }
 
 

@@ -100,7 +100,7 @@ def test_numbers_that_json_lacks_are_refused(value: float) -> None:
         (b"[]\n", "no JSON object"),
         (b"3\n", "no JSON object"),
         (b"\xff\n", "not valid UTF-8"),
-        (b'{\n  "a": 1,\n  "a": 2\n}\n', "comes twice"),
+        (b'{\n  "a": 1,\n  "a": 2\n}\n', "occurs twice"),
         (b'{\n  "a": NaN\n}\n', "not a number"),
         (b'{\n  "a": -Infinity\n}\n', "not a number"),
         (b'{\n  "a": 1e999\n}\n', "out of range"),

@@ -134,7 +134,7 @@ def test_the_release_itself_departs_in_nothing(facts: CheckedFacts, protocol: Pr
         ({"plan.source.missing": ["", "?"]}, 'the missing codes are ["", "?"], not [""]'),
         ({"source.reading.decimal": ","}, 'the decimal mark is ",", not "."'),
         ({"plan.budget": {"limit": 2}}, "`[budget]` is another"),
-        ({"plan": {}}, "`method` is not given, where"),
+        ({"plan": {}}, "`method` is missing, where"),
     ],
 )  # fmt: skip
 def test_every_departure_is_named(

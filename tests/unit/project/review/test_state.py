@@ -151,7 +151,7 @@ def test_the_author_under_another_spelling_cannot_review() -> None:
     other = signer("An. na")
     play = begun()
     play.trust = TrustList((*TRUST.entries, *trusting(other).entries))
-    assert permissions(play.state, other.card)[EventType.START].reason.startswith("The author")
+    assert permissions(play.state, other.card)[EventType.START].reason.startswith("Authors cannot")
     forge(play, other, envelope(play, other)[0])
     assert codes(play) == ["review.author"]
 
