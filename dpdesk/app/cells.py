@@ -27,10 +27,11 @@ from dpdesk.app.page_checks import (
     recorded_hierarchies,
     setting_checks,
 )
+from dpdesk.app.past_tables import earlier_notes, plan_notes
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH, speaking
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.plan import Plan
 from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.shapes import as_list, as_table
@@ -38,7 +39,7 @@ from dpdesk.core.tabulation import CellTable
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Method
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
-from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL
+from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST
 from dpdesk.io.table_files import axes_of, read_table
 
 if TYPE_CHECKING:
@@ -226,8 +227,36 @@ def evidence_check(
         not_given(key) for key, value in made.items() if not same_values(evidence.get(key), value)
     ]
     faults += checks_fault(evidence, checks)
-    notes = [*again.notes, *recorded_payments(evidence)]
+    asked = plan.protection.parameters
+    together = plan_notes(data, asked, tuple(published.values()), token)
+    notes = [*again.notes, *recorded_payments(evidence), *together]
     said = [*noted, *(note.sentence for note in notes)]
     worded = made, recorded_checks(checks), said, manifest.guarantee.sentences
     faults += [*note_faults(evidence, said), *message_faults(evidence, worded)]
     return figures_check(faults)
+
+
+EARLIER = "what earlier tables of the same people tell"
+_TELLING = frozenset({"table.differenced", "table.small-difference", "table.earlier-missing"})
+
+
+def earlier_check(
+    found: ReleaseFiles, manifest: Manifest, data: DataStore, home: Path, token: CancelToken
+) -> ClaimCheck:
+    """What the tables that went out from this computer tell of a release, looked at now.
+
+    What a run noted of them can be taken away from its evidence unseen. Raises StorageError
+    ``past.damaged``, what malformed evidence raises, Cancelled.
+    """
+    import hashlib
+
+    plan = Plan.from_plain(found.facts().evidence.plan, "the plan in the evidence")
+    published, _ = both_tables(manifest, found.public, None, token)
+    itself = hashlib.sha256((found.public / MANIFEST).read_bytes()).hexdigest()
+    asked, tables = plan.protection.parameters, tuple(published.values())
+    notes = earlier_notes(home, plan.budget, data, asked, tables, token, itself)
+    told = [note.sentence for note in notes if note.code in _TELLING]
+    if told:
+        return ClaimCheck(EARLIER, CheckStatus.NOT_CHECKABLE, joined(told), MANIFEST)
+    said = "none that went out from this computer gives a suppressed cell or a small group away"
+    return ClaimCheck(EARLIER, CheckStatus.CONFIRMED, said, MANIFEST)

@@ -26,7 +26,16 @@ from dpdesk.app.evidence import (
 from dpdesk.app.payment_checks import draws_faults, payment_faults
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.messages import TABLE, joined, msg, table_faults, table_of, texts_in
+from dpdesk.core.language import is_said
+from dpdesk.core.messages import (
+    TABLE,
+    joined,
+    msg,
+    relinked,
+    table_faults,
+    table_of,
+    texts_in,
+)
 from dpdesk.core.parameters import effective_parameters, parse_parameters
 from dpdesk.core.plain import quoted
 from dpdesk.core.plan import HierarchyFile, Plan
@@ -269,6 +278,8 @@ def evidence_faults(
         yield msg("`format` is not {wanted}", wanted=FORMAT)
     if not _plain_notes(evidence.get("notes")):
         yield "`notes` are not sentences"
+    if complete:
+        yield from _strange_notes(evidence)
     yield from table_faults(evidence)
     if complete:
         yield from message_faults(evidence, manifest.guarantee.as_json())
@@ -307,6 +318,17 @@ def _charge(evidence: Mapping[str, object], method: Method) -> Charge | None:
         return priced.price(plan.column_roles([str(name) for name in as_list(columns)]), values)
     except (InputError, TypeError):
         return None
+
+
+def _strange_notes(evidence: Mapping[str, object]) -> Iterator[str]:
+    """Notes that no check can find again, and that are no sentences of this program either."""
+    noted = evidence.get(RECORDED_NOTES)
+    table = evidence.get(TABLE)
+    for note in noted if isinstance(noted, list) else []:
+        text = relinked(note, table) if isinstance(table, Mapping) else note
+        if isinstance(text, str) and not is_said(text):
+            words = "`recorded_notes` hold what this program does not say ({note}…)"
+            yield msg(words, note=text[:80])
 
 
 def _plain_notes(notes: object) -> bool:

@@ -280,10 +280,10 @@ def explore(
         return Explored(work, method, tried, columns, level_names=names)
     prepared, earlier = ready(context, data, work, token, report), None
     if isinstance(prepared, PreparedCells):
-        from dpdesk.app.past_tables import past_notes
+        from dpdesk.app.past_tables import given_away
 
         found = prepared.method.explore(prepared.given, token, report)
-        earlier = partial(past_notes, prepared)
+        earlier = partial(given_away, prepared)
     else:
         assert isinstance(prepared, PreparedRows)
         found = prepared.method.explore(prepared.given, token, report)

@@ -98,24 +98,62 @@ def _cuboids_of(facts: ReleaseFacts) -> Iterator[PastTable]:
         yield PastTable(str(item["file"]), json.dumps("count"), axes, known)
 
 
+def plan_notes(
+    data: DataStore,
+    parameters: Mapping[str, object],
+    tables: Sequence[CellTable],
+    token: CancelToken,
+) -> tuple[Note, ...]:
+    """What tables of one plan, made with ``parameters``, give away together; Cancelled."""
+    if not _exact(parameters) or len(tables) < 2:
+        return ()
+    return tuple(_Compared(data, parameters, tables, (), token).of_plan())
+
+
 def past_notes(
     prepared: PreparedCells,
     parameters: Mapping[str, object],
     tables: Sequence[CellTable],
     token: CancelToken,
 ) -> tuple[Note, ...]:
-    """What earlier tables of the same people, and those of one plan together, give away of new
-    ones, made with ``parameters``.
+    """What earlier tables of the same people give away of new ones, made with ``parameters``.
 
     Raises StorageError ``past.damaged``, Cancelled.
     """
-    people = str((prepared.plan.budget or {}).get("population") or "")
-    register = PastTables(prepared.home, people, prepared.data.sha256)
+    place = prepared.home, prepared.plan.budget, prepared.data
+    return earlier_notes(*place, parameters, tables, token)
+
+
+def given_away(
+    prepared: PreparedCells,
+    parameters: Mapping[str, object],
+    tables: Sequence[CellTable],
+    token: CancelToken,
+) -> tuple[Note, ...]:
+    """What both say: :func:`plan_notes` and :func:`past_notes`."""
+    own = plan_notes(prepared.data, parameters, tables, token)
+    return (*own, *past_notes(prepared, parameters, tables, token))
+
+
+def earlier_notes(
+    home: Path,
+    budget: Mapping[str, object] | None,
+    data: DataStore,
+    parameters: Mapping[str, object],
+    tables: Sequence[CellTable],
+    token: CancelToken,
+    itself: str = "",
+) -> tuple[Note, ...]:
+    """As :func:`past_notes`; the release with the manifest ``itself`` is none of the earlier ones.
+
+    Raises StorageError ``past.damaged``, Cancelled.
+    """
+    register = PastTables(home, str((budget or {}).get("population") or ""), data.sha256)
     past, missing = register.releases(), register.missing()
-    if parameters.get("protect", "suppress") not in ("suppress", "none"):
-        return ()  # what is rounded or changed is not exact
-    compared = past or len(tables) > 1
-    found = _Compared(prepared.data, parameters, tables, past, token).notes() if compared else ()
+    past = tuple(release for release in past if release.manifest != itself)
+    if not _exact(parameters):
+        return ()
+    found = _Compared(data, parameters, tables, past, token).notes() if past else ()
     if not missing:
         return tuple(found)
     lost = Note(
@@ -129,6 +167,11 @@ def past_notes(
         ),
     )
     return lost, *found
+
+
+def _exact(parameters: Mapping[str, object]) -> bool:
+    """Whether published values are exact: what is rounded or changed is not."""
+    return parameters.get("protect", "suppress") in ("suppress", "none")
 
 
 @dataclass(frozen=True)
@@ -169,10 +212,8 @@ class _Compared:
         self._ready = parameters.get("cells") is not None
 
     def notes(self) -> Iterator[Note]:
-        """All that is said of tables of the plan next to each other, and of earlier tables."""
+        """All that is said of earlier tables."""
         if self._ready:
-            if not self._past:
-                return
             yield Note(
                 "table.earlier-not-compared",
                 "Earlier tables of the same population are not compared: the source has cells, and "
@@ -180,7 +221,6 @@ class _Compared:
             )
             return
         placed = [(measure, self._placed(table)) for measure, table in self._new]
-        yield from self._of_plan(placed)
         earlier: list[tuple[PastRelease, str, _Placed]] = []
         passed = 0
         for release in self._past:
@@ -221,11 +261,14 @@ class _Compared:
                 ),
             )
 
-    def _of_plan(self, placed: Sequence[tuple[str, _Placed | None]]) -> Iterator[Note]:
+    def of_plan(self) -> Iterator[Note]:
         """Cells that the tables of the plan give away together: their columns depend on each other.
 
-        The search does not know that the towns of one table are the districts of another.
+        Where the search did not know that the towns of one table are the districts of another.
         """
+        if self._ready:
+            return
+        placed = [(measure, self._placed(table)) for measure, table in self._new]
         for place, (measure, new) in enumerate(placed):
             rest = [*placed[:place], *placed[place + 1 :]]
             others = [table for of, table in rest if of == measure]

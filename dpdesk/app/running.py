@@ -697,9 +697,10 @@ class _Cells(_Release):
         budget = prepared.plan.budget
         self._noise_paid, notes = noise_notes(prepared.home, budget, prepared.data.sha256)
         self.work.note(notes, recorded=not self._noise_paid)
-        from dpdesk.app.past_tables import past_notes
+        from dpdesk.app.past_tables import past_notes, plan_notes
 
         asked, tables = prepared.plan.protection.parameters, self._outcome.tables
+        self.work.note(plan_notes(prepared.data, asked, tables, self.token))
         self.work.note(past_notes(prepared, asked, tables, self.token), recorded=True)
         self.clock.lap("search")
         return self._outcome

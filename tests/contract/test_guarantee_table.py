@@ -263,13 +263,15 @@ def _cell_cases() -> Iterator[tuple[str, Guarantee, Truth]]:
     """Guarantees of protected tables."""
     bounds = ((0.0, None), (0.5, None), (0.25, 1.5), (0.0, 2.0))
     either = False, True
-    for audited, alone, present, (lower, upper) in product(either, either, either, bounds):
+    for audited, alone, present, several, (lower, upper) in product(*(either,) * 4, bounds):
         top = None if upper is None else Fraction(str(upper))
         given = Promise("suppress", audited, 0, alone, Fraction(str(lower)), top, present)
+        given = replace(given, several=several)
         truth = Truth(
             "cells",
             protect="suppress",
             audited=audited,
+            several=several,
             alone=alone,
             present=present,
             lower=lower,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
+from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.exploring import explore
 from dpdesk.app.exporting import export_release
@@ -18,10 +21,13 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, silent
 from dpdesk.core.plan import Plan
+from dpdesk.core.release import CheckStatus
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.past_tables import PastTables
+from dpdesk.project.review.votes import ItemStatus
 from dpdesk.project.work import WorkState
 from tests.helpers import cubes
+from tests.helpers.forging import manifest_of, report_again, seal_again
 
 COUNTS = {("n1", "A"): 9, ("n2", "A"): 8, ("n3", "B"): 2, ("s1", "B"): 7, ("s2", "B"): 6}
 NORTH = "n1,North,*\nn2,North,*\nn3,North,*\ns1,South,*\ns2,South,*\n"
@@ -257,3 +263,72 @@ def test_tables_of_a_plan_by_columns_that_depend_on_each_other_are_compared(
             assert "4 suppressed cells of `districts` are computable" in found[0].sentence
             assert "`1 × f`" in found[0].sentence
     assert suppressed[0] == suppressed[1] != suppressed[2]
+
+
+def test_notes_that_no_check_finds_again_cannot_be_invented_and_are_not_relied_on(
+    context: AppContext, folder: Path
+) -> None:
+    """Who takes away that an earlier table tells a cell is found out where it is looked at anew."""
+    earlier, _ = release(context, folder, "loose", 'rows = ["town"]\nprotect = "none"\n')
+    export(context, earlier, folder / "out.csv")
+    made, (note,) = release(context, folder, "towns", BY_TOWN)
+    evidence = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    assert evidence["recorded_notes"] == [note.sentence]
+
+    def sealed(notes: list[str], table: Mapping[str, object] = MappingProxyType({})) -> None:
+        messages = {t: m for t, m in evidence["messages"].items() if t != note.sentence}
+        changed = {**evidence, "recorded_notes": notes, "messages": messages | dict(table)}
+        (made / "internal/evidence.json").write_text(json.dumps(changed), "utf-8")
+        seal_again(made, manifest_of(made))
+        report_again(made, context.registry)
+        seal_again(made, manifest_of(made))
+
+    words = "The data office has compared all tables."
+    parts = {words: {"template": "{one}", "values": {"one": words}}}
+    own = {words: {"template": words, "values": {}}}
+    for table in ({}, parts, own):
+        sealed([words], table)
+        found = verify_release(made, context.registry, CancelToken(), silent)
+        assert any("recorded_notes" in fault.reason for fault in found.failures), table
+
+    for notes in ([], ["Earlier tables of the same population are not compared: the source has "
+                       "cells, and no rows."]):  # fmt: skip
+        sealed(notes)
+        assert verify_release(made, context.registry, CancelToken(), silent).ok
+        checked = check_release(
+            context, made, CancelToken(), silent, source=folder / "people.csv"
+        ).checklist
+        item = {item.id: item for item in checked.items}["other-tables"]
+        assert item.status is ItemStatus.FAIL
+        assert "2 suppressed cells computable" in item.evidence
+
+
+def test_what_tables_of_a_plan_tell_is_compared_with_the_source(
+    context: AppContext, folder: Path
+) -> None:
+    """Whoever takes the note on cells that tables give away together out of the evidence."""
+    counts = {"c1": 3, "c2": 4, "c3": 1, "c4": 5}
+    lines = [
+        "town,district",
+        *(f"{t},{d}" for t, d in zip(counts, "1122", strict=True) for _ in range(counts[t])),
+    ]
+    (folder / "in.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    path = folder / "linked.toml"
+    tables = "".join(
+        f'[[protection.tables]]\nname = "{c}s"\nrows = ["{c}"]\n' for c in ("district", "town")
+    )
+    rule = 'rule = [{ rule = "threshold", n = 2, full = true }]\n'
+    head = 'version = 1\n[source]\npath = "in.csv"\n[protection]\nmethod = "table"\n'
+    path.write_text(f"{head}{rule}{tables}", "utf-8")
+    made = run_plan(context, path, folder / "linked", CancelToken(), silent).out
+    evidence = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    (told,) = [note for note in evidence["notes"] if "Next to the other tables" in note]
+    evidence["notes"].remove(told)
+    evidence["messages"].pop(told)
+    (made / "internal/evidence.json").write_text(json.dumps(evidence), "utf-8")
+    seal_again(made, manifest_of(made))
+    report_again(made, context.registry)
+    seal_again(made, manifest_of(made))
+    source = folder / "in.csv"
+    found = verify_release(made, context.registry, CancelToken(), silent, source)
+    assert [claim.claim for claim in found.claims if claim.status is CheckStatus.FAILED]

@@ -19,10 +19,11 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus
+from dpdesk.engine.tables import common
 from dpdesk.project.review.questions import Item
 from dpdesk.project.review.votes import ItemStatus
-from dpdesk.verifiers.tables import attacks
-from dpdesk.verifiers.tables.verification import AS_WHOLE, ATTACK, RANGES, WHOLE
+from dpdesk.verifiers.tables import attacks, source
+from dpdesk.verifiers.tables.verification import AS_WHOLE, ATTACK, RANGES, TOGETHER, WHOLE
 from dpdesk.verifiers.tables.verification import PRESENT as TOLD_BY_EMPTY
 from tests.helpers.forging import manifest_of, seal_again
 
@@ -416,3 +417,74 @@ def test_sums_of_one_finer_table_may_tell_more_and_the_guarantee_says_so(
     assert sound(context, made)
     said = manifest_of(made)["guarantee"]["does_not_cover"]
     assert any(each.startswith("Sums of finer tables: ") for each in said)
+
+
+TOWNS = (
+    'rule = [{ rule = "threshold", n = 3 }]\nattacker = { lower = 0 }\n'
+    '[[protection.tables]]\nname = "districts"\nrows = ["district"]\ncolumns = ["sex"]\n'
+    '[[protection.tables]]\nname = "towns"\nrows = ["town"]\ncolumns = ["sex"]\n'
+)
+ALIKE = '[[protection.tables]]\nname = "districts"\nrows = ["district"]\n' + (
+    '[[protection.tables]]\nname = "crossed"\nrows = ["district"]\ncolumns = ["sex"]\n'
+)
+THIRD = '[[protection.tables]]\nname = "trades"\nrows = ["trade"]\n'
+OF_TOWNS = ("c1,1,f,a", "c1,1,m,b", "c2,1,m,c", "c3,2,f,a", "c4,2,m,b") * 4
+OF_CELLS = ("town,district,v", "c1,Total,9", "c2,Total,8", "Total,1,9", "Total,2,8")
+
+
+@pytest.mark.parametrize(
+    ("keys", "known", "status"),
+    [
+        (TOWNS, "used", ItemStatus.PASS),
+        (TOWNS.replace("n = 3", "n = 3, full = true"), "empty", ItemStatus.FAIL),
+        (FEW + ALIKE, "alone", ItemStatus.PASS),
+        (FEW.replace("n = 3", "n = 3, full = true") + ALIKE, "alone", ItemStatus.PASS),
+        (TOWNS + THIRD, "used", ItemStatus.PASS),
+        (TOWNS + THIRD, "partly", ItemStatus.FAIL),
+        ('cells = { value = "v" }\n[[protection.tables]]\nname = "t"\nrows = ["town"]\n'
+         '[[protection.tables]]\nname = "d"\nrows = ["district"]\n', "ready", ItemStatus.FAIL),
+    ],
+)  # fmt: skip
+def test_where_sums_that_tables_share_are_not_reckoned_with_a_person_decides(
+    keys: str,
+    known: str,
+    status: ItemStatus,
+    context: AppContext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if known == "partly":
+        monkeypatch.setattr(common, "MOST_LEAVES", 4)
+        monkeypatch.setattr(source, "MOST_LEAVES", 4)
+    lines = OF_CELLS if known == "ready" else ("town,district,sex,trade", *OF_TOWNS)
+    made = released(context, tmp_path, lines, keys)
+
+    token, data = CancelToken(), tmp_path / "in.csv"
+    found = check_release(context, made, token, silent, source=data)
+    report, checklist = found.facts.report, found.checklist
+    assert not report.failures
+    item = {item.id: item for item in checklist.items}["tables-together"]
+    assert item.status is status
+    assert [c.status for c in report.claims if c.claim == TOGETHER] == [CheckStatus.CONFIRMED]
+
+    evidence = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    assert evidence["result"]["together"] == known
+    for other in ("alone", "used", "partly", "empty", "ready", None):
+        if other != known:
+            forged = json.loads(json.dumps(evidence))
+            forged["result"] |= {"together": other}
+            (made / "internal/evidence.json").write_text(json.dumps(forged), "utf-8")
+            seal_again(made, manifest_of(made))
+            assert not sound(context, made), other
+
+
+def test_what_several_tables_tell_is_said_where_there_are_several(
+    context: AppContext, tmp_path: Path
+) -> None:
+    lines = ("town,district,sex,trade", *OF_TOWNS)
+    for keys, several in ((TOWNS, True), (FEW + 'rows = ["town"]\n', False)):
+        made = released(context, tmp_path, lines, keys)
+        said = manifest_of(made)["guarantee"]["does_not_cover"]
+        found = [each for each in said if "several tables" in each]
+        assert len(found) == 2 * several
+        assert sound(context, made)

@@ -137,14 +137,14 @@ CELLS: tuple[Entry, ...] = (
         "Sums of finer tables: where several tables are sums of one finer table that is not "
         "published, someone who uses that none of its cells is negative may tell a suppressed "
         "value more closely than the rules allow, even exactly.",
-        lambda truth, _: truth.audited,
+        lambda truth, _: truth.audited and truth.several,
     ),
     Entry(
         LIMITS,
         "Which cells of several tables hold the same people or companies together (the towns of a "
         "district) is taken into account where they are counted from rows and empty cells are "
         "published; what three or more large tables tell together by that is not.",
-        lambda truth, _: truth.audited,
+        lambda truth, _: truth.audited and truth.several,
     ),
     Entry(
         LIMITS,

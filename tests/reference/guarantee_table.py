@@ -52,6 +52,7 @@ class Truth:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     protect: str = ""
     audited: bool = False
+    several: bool = False
     alone: bool = False
     present: bool = False
     lower: float = 0.0

@@ -11,6 +11,7 @@ from dpdesk.core.language.catalogue import languages as languages
 from dpdesk.core.language.catalogue import read_catalogue as read_catalogue
 from dpdesk.core.language.speaker import Untranslated as Untranslated
 from dpdesk.core.language.speaker import Voice as Voice
+from dpdesk.core.language.speaker import is_said as is_said
 from dpdesk.core.language.speaker import listening as listening
 from dpdesk.core.language.speaker import message as message
 from dpdesk.core.language.speaker import speaking as speaking

@@ -17,6 +17,7 @@ from dpdesk.core.language.catalogue import (
     Catalogue,
     NumberMarks,
     is_figure,
+    languages,
     read_catalogue,
 )
 from dpdesk.core.messages import Listed, Message, frame
@@ -236,3 +237,17 @@ def listening() -> Iterator[list[str]]:
         yield heard
     finally:
         _HEARD.reset(token)
+
+
+def is_said(text: str) -> bool:
+    """Whether a text is one that the program says, whatever fills it.
+
+    Other languages than English hold all of its sentences. What has no words of its own is said
+    where all its parts are.
+    """
+    if isinstance(text, Listed):
+        return all(map(is_said, text.items))
+    if isinstance(text, Message) and not any(map(_WORDS.search, frame(text.template)[0])):
+        return all(map(is_said, text.values.values()))
+    others = [voice_of(language) for language in languages() if language != ENGLISH]
+    return not others or any(other.known(text) is not None for other in others)

@@ -11,28 +11,32 @@ columns do not occur: factors of their innermost cells that sum to 0 for every g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import lcm
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.model import CommonSum, Exact, Floats, Ints, Table
 
-MOST_ENTRIES = 1_000_000
-"""Innermost cells times groups of rows up to which equations of three tables are looked for."""
+MOST_LEAVES = 3_000
+"""Innermost cells of all tables up to which equations of three and more of them are looked for."""
 _NEAR = 1e-9
+_STILL = 1e-10
 _FINEST = 1000
+_LARGEST = 2**31
 
 
 def common_sums(
     tables: Sequence[Table], places: Sequence[Ints], prints: Sequence[Exact], token: CancelToken
-) -> list[CommonSum]:
-    """The equations that tables of one measure have in common.
+) -> tuple[list[CommonSum], bool]:
+    """The equations that tables of one measure have in common, and whether these are all.
+
+    Those of three and more tables are not looked for beyond :data:`MOST_LEAVES`.
 
     ``places[t]`` is the innermost cell of table ``t`` in which each group of like rows is (-1:
     none); ``prints[t]`` are whole numbers that add up, equal where cells hold the same rows, by
@@ -41,6 +45,7 @@ def common_sums(
     Raises Cancelled.
     """
     found: list[CommonSum] = []
+    complete = True
     for measure in dict.fromkeys(table.measure for table in tables):
         own = [t for t, table in enumerate(tables) if table.measure == measure]
         innermost: list[CommonSum] = []
@@ -56,8 +61,10 @@ def common_sums(
                 if len(one) > 1 or len(other) > 1:  # two single ones are one cell
                     found.append(_between(pair, one, other))
         if len(own) > 2:
-            found += _further(tables, own, places, innermost, token)
-    return found
+            further = _further(tables, own, places, innermost, token)
+            found += further or []
+            complete &= further is not None
+    return found, complete
 
 
 def _between(pair: tuple[int, int], cells: Ints, others: Ints) -> CommonSum:
@@ -108,43 +115,61 @@ def _further(
     places: Sequence[Ints],
     known: Sequence[CommonSum],
     token: CancelToken,
-) -> Iterator[CommonSum]:
-    """The equations of all these tables that those of two do not give."""
+) -> list[CommonSum] | None:
+    """The equations of all these tables that those of two do not give; None: not all were found."""
     groups = _held(tables, own, places)
     leaves = [np.unique(column) for column in groups.T]
     starts = np.cumsum([0, *(len(each) for each in leaves)])
-    if (len(groups) + len(known)) * starts[-1] > MOST_ENTRIES:
-        return
-    within = np.zeros((len(groups), int(starts[-1])))
-    for number, column in enumerate(groups.T):
-        at = starts[number] + np.searchsorted(leaves[number], column)
-        within[np.arange(len(groups)), at] = 1
-    other = np.zeros((len(known), within.shape[1]))
+    size = int(starts[-1])
+    if size > MOST_LEAVES:
+        return None
+
+    def place(t: int, cells: Ints) -> Ints:
+        number = own.index(t)
+        found: Ints = starts[number] + np.searchsorted(leaves[number], cells)
+        return found
+
+    columns = np.stack([place(t, column) for t, column in zip(own, groups.T, strict=True)], axis=1)
+    rows = np.repeat(np.arange(len(groups)), len(own))
+    held = (np.ones(columns.size, np.int64), (rows, columns.ravel()))
+    within = csr_array(coo_array(held, shape=(len(groups), size)))
+    other = np.zeros((len(known), size))
     for row, each in zip(other, known, strict=True):
         for t, cell, factor in zip(each.tables, each.cells, each.factors, strict=True):
-            number = own.index(int(t))
-            row[starts[number] + np.searchsorted(leaves[number], cell)] = factor
-    table = np.repeat(own, np.diff(starts))
-    cells = np.concatenate(leaves)
-    # Those of two tables first, so that of the others only what they do not give is taken.
-    every = np.concatenate([other, _vanishing(within, token)])
-    for row in every[[x for x in _reduced(every.T, token)[1] if x >= len(known)]]:
-        whole = [Fraction(factor).limit_denominator(_FINEST) for factor in row.tolist()]
-        unit = lcm(*(factor.denominator for factor in whole))
-        exact = np.array([int(factor * unit) for factor in whole], dtype=object)
-        if not (within.astype(np.int64).astype(object) @ exact).any():
-            used = np.flatnonzero(exact)
-            yield CommonSum(table[used], cells[used], exact[used].astype(np.int64))
+            row[place(int(t), cell)] = factor
+    table, cells, found = np.repeat(own, np.diff(starts)), np.concatenate(leaves), []
+    further = _vanishing(within, other, token)
+    for row in further:
+        shares = [Fraction(factor).limit_denominator(_FINEST) for factor in row.tolist()]
+        unit = lcm(*(factor.denominator for factor in shares))
+        exact = [int(factor * unit) for factor in shares]
+        if max(map(abs, exact)) < _LARGEST and not (within @ np.array(exact, np.int64)).any():
+            factors = np.array(exact, np.int64)
+            used = np.flatnonzero(factors)
+            found.append(CommonSum(table[used], cells[used], factors[used]))
+    return found if len(found) == len(further) else None
 
 
-def _vanishing(matrix: Floats, token: CancelToken) -> Floats:
-    """Vectors that span all that the rows map to 0; each has an entry 1 alone."""
-    reduced, pivots = _reduced(matrix, token)
-    free = np.setdiff1d(np.arange(matrix.shape[1]), pivots)
-    found = np.zeros((len(free), matrix.shape[1]))
-    found[np.arange(len(free)), free] = 1
-    found[:, pivots] = -reduced[: len(pivots)][:, free].T
-    return found
+def _vanishing(within: csr_array, known: Floats, token: CancelToken) -> Floats:
+    """Vectors that the rows of ``within`` map to 0, and that with the known ones span all such."""
+    squares = (within.T @ within).toarray().astype(np.float64)
+    width = np.sqrt(np.diagonal(squares))
+    squares /= np.outer(width, width)
+    alike = known * width
+    alike /= np.linalg.norm(alike, axis=1, keepdims=True)
+    token.check()
+    try:
+        # Nothing but the known ones, as mostly: that takes a small part of the time.
+        np.linalg.cholesky(squares + alike.T @ alike - _STILL * np.eye(len(squares)))
+    except np.linalg.LinAlgError:
+        sizes, vectors = np.linalg.eigh(squares)
+        token.check()
+        still = vectors[:, sizes < _STILL].T / width
+        # The known ones first, so that of the others only what they do not give is taken.
+        every = np.concatenate([known, _reduced(still, token)[0]])
+        chosen = _reduced(every.T, token)[1]
+        return every[[row for row in chosen if row >= len(known)]]
+    return np.zeros((0, len(squares)))
 
 
 def _reduced(matrix: Floats, token: CancelToken) -> tuple[Floats, list[int]]:

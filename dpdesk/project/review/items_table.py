@@ -32,6 +32,8 @@ PRESENT = "what published empty cells tell of suppressed ones"
 _TOLD = "told_exactly_if_present", "told_closer_if_present"
 AS_WHOLE = "what whole numbers tell of suppressed counts"
 _WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
+EARLIER = "what earlier tables of the same people tell"
+TOGETHER = "what the tables of the plan tell together"
 _AS_PRESENT = (
     "Protect from that too: add `present = true` to `attacker` in the plan, as in "
     "`attacker = { lower = 0, present = true }`, and release again."
@@ -151,6 +153,47 @@ def _as_whole(case: Case) -> Answer | None:
     return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
 
 
+def _together(case: Case) -> Answer | None:
+    """What the tables of the plan tell next to each other, by which rows are in their cells."""
+    release = case.facts.release
+    stated, tables = release.manifest.guarantee, release.manifest.result.get("tables")
+    several = isinstance(tables, list | tuple) and len(tables) > 1
+    audited = stated.model == _SUPPRESSION and stated.parameters.get("audited") is True
+    if not several or not audited:
+        return None
+    known, found = _TOGETHER, str(release.evidence.result.get("together"))
+    if found in known:
+        advice = (
+            "Find out whether values of one table's columns decide those of another's, such as "
+            "towns their district, and whether the notes name cells; say why none is given away, "
+            "or make one hierarchy of such columns, or one table, and release again."
+        )
+        return Answer(Status.FAIL, known[found], Basis.EVIDENCE, advice)
+    if found not in ("alone", "used"):
+        text = "It is not recorded what the tables of the plan tell together."
+        return Answer(Status.FAIL, text, Basis.EVIDENCE, _AGAIN)
+    if case.facts.confirmed(TOGETHER):
+        text = "Cells of several tables that hold the same rows together are protected together."
+        if found == "alone":
+            text = "No cells of two tables can be sums of each other that the tables do not show."
+        return Answer(Status.PASS, text, Basis.FILES)
+    text = "It was not found again which cells of the tables hold the same rows together."
+    failed = case.facts.report.failures
+    advice = "Check the release with its source."
+    return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, advice)
+
+
+_TOGETHER: Mapping[str, str] = {
+    "partly": "What three or more tables of the plan tell together was not looked for: they are "
+    "too large. What each two tell is taken into account.",
+    "empty": "What tables of the plan tell together, where cells of both hold the same rows, is "
+    "not taken into account, since empty cells may be suppressed.",
+    "ready": "What tables of the plan tell together, where cells of both hold the same people or "
+    "companies, is not taken into account: of ready cells no one knows who is in them.",
+}
+"""What a person has to decide, since nothing was computed of it."""
+
+
 def _known(case: Case) -> Answer | None:
     """What the protection takes for granted that others know."""
     stated = case.facts.release.manifest.guarantee
@@ -170,6 +213,9 @@ def _known(case: Case) -> Answer | None:
 
 def _other_tables(case: Case) -> Answer:
     """Whether other tables of the same people were published."""
+    told = case.facts.claim(EARLIER)
+    if told is not None and not case.facts.confirmed(EARLIER):
+        return Answer(Status.FAIL, told.found, Basis.SOURCE, _AGAIN)
     text = (
         "Other tables about the same people or companies can be combined with these; no file "
         "shows what else was released."
@@ -202,6 +248,7 @@ CELL_ITEMS: tuple[Question, ...] = (
     Question("protected-cells", "Are unsafe cells protected?", _protection),
     Question("empty-cells", "Do published empty cells tell more?", _present),
     Question("whole-numbers", "Do whole numbers tell more?", _as_whole),
+    Question("tables-together", "What do the tables tell together?", _together),
     Question("known-cells", "Could someone know more than is assumed?", _known),
     Question("other-tables", "Which other tables were published?", _other_tables),
     Question("cells-left", "How much of the tables is left?", _sizes),

@@ -147,6 +147,17 @@ def place_of(table: CellTable, cell: int) -> str:
     return " × ".join(axis.labels[int(i)] for axis, i in zip(table.axes, where, strict=True))
 
 
+def innermost(table: CellTable) -> set[tuple[str, frozenset[str]]]:
+    """The columns of a table with their innermost values."""
+    return {
+        (
+            axis.name,
+            frozenset(axis.labels[i] for i in set(range(len(axis.labels))) - {*axis.parents}),
+        )
+        for axis in table.axes
+    }
+
+
 def added_up(measure: object) -> str:
     """What a measure adds up: sums and means of one column with one weight share cells."""
     plain = measure if isinstance(measure, Mapping) else {}

@@ -197,8 +197,10 @@ def common_sums(
     counted: Sequence[Recounted],
     given: Given,
     token: CancelToken,
-) -> list[CommonSum]:
+) -> tuple[list[CommonSum], bool]:
     """What cells of tables of one measure have to do with each other, by the rows in them.
+
+    And whether that is all: of more than two tables it is not where there are too many cells.
 
     An innermost cell of one and one of the other belong together where a row is in both, and all
     that belong together are one sum. Cells to which nobody contributes are left out, with their
@@ -217,6 +219,7 @@ def common_sums(
         for table, each in zip(tables, counted, strict=True)
     ]  # fmt: skip
     found: list[CommonSum] = []
+    complete = True
     for measure in dict.fromkeys(map(added_up, measures)):
         own = [t for t, each in enumerate(measures) if added_up(each) == measure]
         pairs: list[CommonSum] = []
@@ -225,8 +228,10 @@ def common_sums(
             pairs += _together(one, places[one], other, places[other])
         found += pairs
         if len(own) > 2:
-            found += _beyond_two(own, list(zip(*(places[t] for t in own), strict=True)), pairs)
-    return found
+            more = _beyond_two(own, list(zip(*(places[t] for t in own), strict=True)), pairs)
+            found += more or []
+            complete &= more is not None
+    return found, complete
 
 
 def _innermost(
@@ -265,33 +270,49 @@ def _together(
         yield [(place, 1 if place[0] == one else -1) for place in part]
 
 
-_MOST_ENTRIES, _SMALL = 1_000_000, 1e-9
+MOST_LEAVES, _SMALL, _NOTHING = 3_000, 1e-10, 1e-9
+"""Innermost cells of all tables up to which sums of three and more of them are looked for."""
 
 
 def _beyond_two(
     own: Sequence[int], groups: Sequence[tuple[int | None, ...]], pairs: Sequence[CommonSum]
-) -> Iterator[CommonSum]:
+) -> list[CommonSum] | None:
     """Factors of innermost cells of all these tables that sum to 0 for every group of like rows.
 
-    An orthogonal basis of those that are none of the ``pairs``, by singular values.
+    An orthogonal basis of those that are none of the ``pairs``, by singular values of how often
+    cells meet; None: there are too many cells.
     """
-    held = {each for each in groups if None not in each}
     column: dict[Place, int] = {}
-    rows: list[dict[int, float]] = []
-    for each in held:
+    met: list[list[int]] = []
+    for each in {each for each in groups if None not in each}:
         inside = [(t, cell) for t, cell in zip(own, each, strict=True) if cell is not None]
-        rows.append({column.setdefault(place, len(column)): 1 for place in inside})
-    inner = [pair for pair in pairs if all(place in column for place, _ in pair)]
-    rows += [{column[place]: factor for place, factor in pair} for pair in inner]
-    if not rows or len(rows) * len(column) > _MOST_ENTRIES:
-        return
-    matrix = np.zeros((max(len(rows), len(column)), len(column)))
-    for at, entries in enumerate(rows):
-        matrix[at, list(entries)] = list(entries.values())
-    _, sizes, basis = np.linalg.svd(matrix, full_matrices=False)
-    rank = int((sizes > _SMALL * sizes[0]).sum())
-    for vector in basis[rank:].tolist():
-        yield [(place, vector[at]) for place, at in column.items() if abs(vector[at]) > _SMALL]
+        met.append([column.setdefault(place, len(column)) for place in inside])
+    if not met or len(column) > MOST_LEAVES:
+        return None if met else []
+    often = np.zeros((len(column), len(column)))
+    places = np.array(met)
+    for one in places.T:
+        for other in places.T:
+            np.add.at(often, (one, other), 1.0)
+    wide = np.sqrt(np.diagonal(often))
+    often /= wide[:, None] * wide[None, :]
+    for pair in pairs:
+        if all(place in column for place, _ in pair):
+            at = [column[place] for place, _ in pair]
+            long = np.array([factor for _, factor in pair]) * wide[at]
+            often[np.ix_(at, at)] += np.outer(long, long) / (long @ long)
+    _, sizes, basis = np.linalg.svd(often, hermitian=True)
+    found: list[CommonSum] = []
+    for vector in (basis[sizes < _SMALL] / wide).tolist():
+        most = max(map(abs, vector))
+        found.append(
+            [
+                (place, vector[n] / most)
+                for place, n in column.items()
+                if abs(vector[n]) > _NOTHING * most
+            ]
+        )
+    return found
 
 
 def _most(given: Given) -> int:

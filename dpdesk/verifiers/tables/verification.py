@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING
 
 from dpdesk.core.jobs import CancelToken
@@ -20,6 +20,7 @@ from dpdesk.verifiers.tables.published import (
     CommonSum,
     ReadTable,
     added_up,
+    innermost,
     numbered,
     place_of,
     unsummed,
@@ -65,6 +66,7 @@ AS_WHOLE = "what whole numbers tell of suppressed counts"
 WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
 BY_RULES = "cells are unsafe by the rules of the plan"
 SHARED = "shared cells"
+TOGETHER = "what the tables of the plan tell together"
 LISTED = "tables are those of the settings"
 PLANNED = "dimensions and protection are those of the plan"
 FIGURES = "figures of the protection in the evidence"
@@ -372,6 +374,7 @@ class _Case:
     again: tuple[Recounted, ...] = ()
     grouped: bool = False
     sums: tuple[CommonSum, ...] = ()
+    complete: bool = True
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -408,8 +411,8 @@ class _Case:
         again = [recount(table, one, given, self.total, token) for table, one in pairs]
         case = replace(self, again=tuple(again), grouped=has_groups(given))
         if len(again) > 1 and again[0].rows is not None and not case.grouped:
-            found = common_sums(self.tables, self.measures, again, given, token)
-            case = replace(case, sums=tuple(found))
+            found, complete = common_sums(self.tables, self.measures, again, given, token)
+            case = replace(case, sums=tuple(found), complete=complete)
         if not any(any(each.status) or {*each.cost} != {None} or each.levels for each in again):
             return case
         return replace(case, again=set_alike(case.again, case.numbers()))
@@ -561,12 +564,33 @@ class _Case:
         checks.append(_check(RANGES, ranges, compared(len(attacked.unknown)), inside))
         if recorded is None:
             return checks
+        if len(tables) > 1:
+            checks.append(self._together(recorded))
         whole = told_as_whole(attacked, internal, known, token)
         checks.append(_as_whole(whole, recorded, merged=source))
         if known.present:
             return checks
         told = told_as_present(attacked, internal, known, token)
         return [*checks, _as_present(told, recorded, merged=source)]
+
+    def _together(self, recorded: Mapping[str, object]) -> ClaimCheck:
+        """Whether it is said rightly if sums that tables have in common are reckoned with."""
+        stated, spans = recorded.get("together"), list(zip(self.measures, self.tables, strict=True))
+        bear = any(
+            added_up(one) == added_up(other) and innermost(here) - innermost(there)
+            and innermost(there) - innermost(here)
+            for (one, here), (other, there) in combinations(spans, 2)
+        )  # fmt: skip
+        if not self.again and bear:
+            said = "which cells hold the same rows is known from the source alone"
+            return ClaimCheck(TOGETHER, CheckStatus.NEEDS_SOURCE, said, EVIDENCE)
+        ready = any(each.rows is None for each in self.again)
+        found = "ready" if ready else "empty" if self.grouped else "used"
+        found = ("used" if self.complete else "partly") if found == "used" else found
+        fault = msg("`{key}` is not what the agency's tables give", key="result, together")
+        fault = "" if stated == (found if bear else "alone") else fault
+        said = "which cells hold the same rows together was found again"
+        return _check(TOGETHER, fault, said, EVIDENCE)
 
     def _unpromised(self, token: CancelToken) -> list[ClaimCheck]:
         """The intervals of suppressed cells that nothing is promised of."""

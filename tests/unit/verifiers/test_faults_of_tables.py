@@ -602,8 +602,8 @@ FAULTS = [
         "cells with the same rows",
         lambda patch: patch.setattr(counting, "_identified", _no_identity),
     ),
-    Fault("towns", "sums of towns", _after(counting, "common_sums", lambda _: [])),
-    Fault("three", "sums of three tables", _after(common, "_further", lambda _: iter(()))),
+    Fault("towns", "sums of towns", _after(counting, "common_sums", lambda _: ([], True))),
+    Fault("three", "sums of three tables", _after(common, "_further", lambda _: [])),
     Fault("means and sums", "sums and means", _after(deciding, "_table", _means_published), PUBLIC),
     # the pattern
     *(Fault(plan, "no further cells", _primary_alone) for plan in SUPPRESSING),

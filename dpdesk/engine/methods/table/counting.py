@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,10 @@ from dpdesk.engine.tables.model import (
 )
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 
+ALONE, USED, PARTLY, EMPTY, READY = TOGETHER = "alone", "used", "partly", "empty", "ready"
+"""What is known of sums that tables of a plan have in common: no two can have any; all are used;
+those of three and more large tables are not; none, since empty cells may be suppressed; none, since
+the rows of ready cells are not known."""
 _STATUS = {"S": 0, "s": 0, "U": 1, "u": 1, "P": 2, "p": 2, "": 3}
 
 
@@ -54,6 +59,8 @@ class Counted:
     left_out: int = 0
     prints: tuple[NDArray[np.object_], ...] = field(default=(), repr=False)
     """Equal where cells hold the same rows, in every table of the source."""
+    together: str = ""
+    """Whether sums that tables have in common are known; see :data:`TOGETHER`."""
 
     @cached_property
     def units(self) -> Exact:
@@ -155,11 +162,33 @@ def count_tables(
     # while a cell is known to hold all of another.
     grouped = any(rule.kind == "full" for rule in rules_of(settings))
     sums: list[CommonSum] = []
+    complete = True
     if prints and not grouped:
         tables = _identified(tables, prints)
-        sums = _common(given, tables, prints, token)
+        sums, complete = _common(given, tables, prints, token)
     system = System.of(tables, zeros_known=not grouped, sums=sums)
-    return Counted(settings, system, tuple(scales), tuple(weights), left_out, tuple(prints))
+    together = ""
+    if len(tables) > 1:
+        rest = READY if not prints else EMPTY if grouped else USED if complete else PARTLY
+        together = rest if _bear_on_each_other(tables) else ALONE
+    known = tuple(scales), tuple(weights), left_out, tuple(prints), together
+    return Counted(settings, system, *known)
+
+
+def _bear_on_each_other(tables: Sequence[Table]) -> bool:
+    """Whether cells of two tables may be sums of each other that the values they cover do not show.
+
+    Of two with the same innermost values in all columns of one, the cells of that one are sums of
+    the other's, and these sums are known.
+    """
+    spans = [
+        (table.measure, {(d.name, frozenset(d.values(d.leaves))) for d in table.dimensions})
+        for table in tables
+    ]
+    return any(
+        one == other and here - there and there - here
+        for (one, here), (other, there) in combinations(spans, 2)
+    )
 
 
 def _common(
@@ -167,10 +196,10 @@ def _common(
     tables: Sequence[Table],
     prints: Sequence[NDArray[np.object_]],
     token: CancelToken,
-) -> list[CommonSum]:
+) -> tuple[list[CommonSum], bool]:
     """The sums that tables of one measure have in common, by which values rows have together."""
     if len({table.measure for table in tables}) == len(tables):
-        return []
+        return [], True
     names = dict.fromkeys(d.name for table in tables for d in table.dimensions)
     groups = given.source.frequency_table(list(names), token)
     places = []

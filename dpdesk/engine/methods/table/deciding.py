@@ -111,6 +111,8 @@ def made_again(
     return outcome_of(Decision(counted, judged, protected))
 
 
+TOGETHER = "together"
+"""What is known of sums that the tables have in common, where there are several."""
 BOUND = "bound"
 """The proven least cost: what of the figures only the search can tell."""
 TOLD = "told_exactly_if_present", "told_closer_if_present"
@@ -179,6 +181,8 @@ def outcome_of(decision: Decision) -> CellsOutcome:
         "secondary": secondary,
         **protected.internal,
     }
+    if settings.protect == SUPPRESS and settings.secondary != NONE and counted.together:
+        internal[TOGETHER] = counted.together
     if settings.protect == SUPPRESS:
         internal["cost"] = cost_of(counted, hidden & ~unsafe)
         bound = Fraction(str(internal.setdefault(BOUND, 0)))

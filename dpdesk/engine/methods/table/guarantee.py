@@ -41,7 +41,8 @@ class Promise:
 
     ``audited``: every unsafe cell was found protected as far as the agency's rules ask. ``lower``
     and ``upper`` are the shares of its value that everyone knows a cell to lie between;
-    ``present``: readers may conclude that no suppressed cell is empty.
+    ``present``: readers may conclude that no suppressed cell is empty. ``several``: there is more
+    than one table.
     """
 
     protect: str
@@ -53,6 +54,7 @@ class Promise:
     present: bool = False
     deviation: int = 0
     variance: Fraction = Fraction(0)
+    several: bool = False
 
     @classmethod
     def of(cls, settings: Settings) -> Promise:
@@ -68,10 +70,13 @@ class Promise:
             suppress and settings.present,
             settings.deviation,
             settings.variance,
+            len(settings.tables) > 1,
         )
 
     @classmethod
-    def stated(cls, model: str, parameters: Mapping[str, object]) -> Promise:
+    def stated(
+        cls, model: str, parameters: Mapping[str, object], *, several: bool = False
+    ) -> Promise:
         """From what a manifest states. Raises KeyError, TypeError, ValueError for other forms."""
         protect = {name: kind for kind, name in MODELS.items()}[model]
         upper = parameters.get("upper")
@@ -88,6 +93,7 @@ class Promise:
             parameters.get("present") is True,
             deviation,
             fraction_of(str(parameters.get("variance", 0))),
+            several,
         )
 
     @property
@@ -162,10 +168,11 @@ def _suppressed(promise: Promise) -> _Words:
         assumes.append("No one who contributes to a cell uses what they themselves gave.")
     inside = (_INSIDE,) if promise.singletons else ()
     open_ = () if promise.present else (_NOT_PRESENT, _ZERO)
+    several = (_FINER, _COMMON) if promise.several else ()
     return (
         claim,
         tuple(assumes),
-        (*open_, _WHOLE, _FINER, _COMMON, _TOGETHER, *inside, _MARKS, _PARAMETERS),
+        (*open_, _WHOLE, *several, _TOGETHER, *inside, _MARKS, _PARAMETERS),
     )
 
 
