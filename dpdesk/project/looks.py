@@ -1,8 +1,10 @@
 """Names of people and of populations that a reader could take for one another.
 
 :func:`skeleton` is equal where two names look alike, whatever letters they are written with;
-:func:`likeness` also where they differ by dots, blanks, hyphens or accents alone. Source of the
-letters: the confusable characters of Unicode Technical Standard 39, of alphabets with capitals.
+:func:`likeness` also where they differ by dots, blanks, hyphens or accents alone, and names of
+persons share one of :func:`ways_to_write` where they differ by titles or the order of words.
+Source of the letters: the confusable characters of Unicode Technical Standard 39, of alphabets with
+capitals.
 """
 
 from __future__ import annotations
@@ -52,6 +54,37 @@ def likeness(name: str) -> str:
     parts = unicodedata.normalize("NFKD", skeleton(name)).translate(_STROKES)
     plain = "".join(char for char in parts if char.isalnum())
     return re.sub("([aou])e", r"\1", plain)
+
+
+_TITLE_WORDS = (
+    "dr drs dra doctor doktor prof professor professorin univ dipl mag magister lic dott dottssa "
+    "mr mrs ms miss mx sir dame herr hr frau fr fru monsieur madame mme mlle dhr mevr "
+    "ing ir med phil jur iur rer nat pol oec theol habil hc"
+)
+_DEGREE_WORDS = "phd dphil mphil msc bsc mba llm llb esq"
+_TITLES, _DEGREES = frozenset(_TITLE_WORDS.split()), frozenset(_DEGREE_WORDS.split())
+_SPACED = re.compile(r"[\s,]+\(?(?:ph\.\s?d|d\.\s?phil|[mb]\.\s?(?:a|sc|ed)|m\.\s?d)\b\.?\)?", re.I)
+
+
+def ways_to_write(name: str) -> tuple[str, str]:
+    """What two names of persons share, either or both, where they may be one person's.
+
+    Each is a :func:`likeness` without titles and degrees: of the words as they stand, and of the
+    words in alphabetical order.
+    """
+    plain = re.sub(r"\bh\.\s?c\b", "hc", _SPACED.sub("", name), flags=re.I)
+    words = [word for word in re.split(r"[\s.,;()/-]+", plain) if word]
+    known = [letters_alone(word) for word in words]
+    first = next((n for n, word in enumerate(known) if word not in _TITLES), len(words))
+    kept = [
+        word
+        for n, (word, said) in enumerate(zip(words, known, strict=True))
+        if n >= first and said not in _DEGREES
+    ]
+    if "," in plain:  # Weber, Dr. Anna
+        kept = [word for word in kept if letters_alone(word) not in _TITLES]
+    kept = kept or words
+    return likeness(" ".join(kept)), likeness(" ".join(sorted(kept, key=likeness)))
 
 
 def letters_alone(name: str) -> str:

@@ -479,6 +479,19 @@ def test_a_list_of_trusted_keys_that_another_program_changed_is_told(
     assert told not in " ".join(first.run(*listed).out.split())
 
 
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": 1}', ""])
+def test_a_damaged_list_of_trusted_keys_is_a_finding_of_verify(new: Three, content: str) -> None:
+    """An exit of 2 says that there is no such folder, and nothing else."""
+    author = new[0]
+    (author.home / "trust.json").write_text(content, "utf-8")
+    said = author.run("verify", "release", "--json")
+    assert said.code == 1
+    assert said.json["ok"] is False
+    (failure,) = said.json["failures"]
+    assert failure["path"] == "internal/review.json"
+    assert "trust.json" in failure["reason"]
+
+
 def test_a_protocol_of_an_unknown_key_says_so_when_it_is_taken(done: Three, tmp_path: Path) -> None:
     _, first, _ = done
     first.does(

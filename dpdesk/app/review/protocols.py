@@ -60,7 +60,7 @@ def protocol_facts(context: AppContext, path: Path) -> ProtocolFacts:
     from dpdesk.project.review.protocol import Signature, read_protocol, signature_of
 
     signed = read_protocol(path)
-    worth = signature_of(signed, signing.trust_list(context))
+    worth = signature_of(signed, signing.trust_list(context), signing.now())
     return ProtocolFacts(
         signed.id,
         signed.protocol.title,
@@ -129,7 +129,8 @@ def passage(
     if signed is None:
         return Passage(mode)
     trust = signing.trust_list(context)
-    check = check_protocol(signed, facts.release, facts.table, policy.sha256, trust)
+    place = facts.release, facts.table, policy.sha256, trust, signing.now()
+    check = check_protocol(signed, *place)
     return Passage(mode, check)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpdesk.app import signing
 from dpdesk.app.context import AppContext
 from dpdesk.core.charts import Chart, ChartValueError, charts_from_json
-from dpdesk.core.errors import DpdeskError, RefusedError, StorageError
+from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.release import CheckStatus, ClaimCheck, Failure, VerifyReport
@@ -304,6 +304,11 @@ def verify_signed(
         if not found.ok:
             return found
         raise
+    except InputError as error:
+        # This computer's list of trusted keys: no fault of the question, and no signature is known.
+        failures = (*found.failures, Failure(REVIEW_FILE, error.sentence.rstrip(".")))
+        claim = ClaimCheck(SIGNED, CheckStatus.NOT_CHECKED, error.sentence, REVIEW_FILE)
+        return replace(found, ok=False, failures=failures, claims=(*found.claims, claim))
     return _signed(found, loaded)
 
 

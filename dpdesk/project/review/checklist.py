@@ -514,7 +514,7 @@ def _mode(case: Case) -> Answer:
         text = "A locked protocol was to be applied, but it is not available."
         return Answer(Status.FAIL, text, Basis.FILES, "Give the file of the protocol.")
     name = msg("the locked protocol {id}…", id=protocol.id[:16])
-    if protocol.signature in (Signature.BAD, Signature.REVOKED):
+    if protocol.signature in (Signature.BAD, Signature.REVOKED, Signature.AHEAD):
         text = msg("The signature of {name} {value}.", name=name, value=protocol.signature.value)
         if protocol.signature is Signature.REVOKED:
             text = msg(

@@ -100,6 +100,8 @@ def parse_review(data: bytes, roots: Collection[str] = ()) -> ReviewGraph:
     items = raw["events"]
     if not isinstance(items, list) or len(items) > MOST_EVENTS:
         return _broken(msg("`events` is not a list of at most {most:,} events", most=MOST_EVENTS))
+    if not items:  # nothing is written before the first event
+        return _broken("`events` is empty: its events were taken out, or no DPDesk wrote it")
     return _from_items(items, roots)
 
 

@@ -34,6 +34,7 @@ from dpdesk.project.review.events import Mode
 from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.state import ReviewState
 from dpdesk.project.review.texts import (
+    CLOCK_TOLERANCE,
     LONGEST_PERSON,
     BadFieldError,
     Fields,
@@ -174,6 +175,7 @@ class Signature(Enum):
     UNKNOWN = "by a key that is not in the trust list"
     REVOKED = "by a key that was revoked"
     BAD = "does not fit the content"
+    AHEAD = "is dated in the future"
 
 
 @dataclass(frozen=True)
@@ -192,17 +194,20 @@ def check_protocol(
     table: TableFacts | None,
     policy_sha256: str,
     trust: TrustList,
+    now: datetime,
 ) -> ProtocolCheck:
     """Check a release against a protocol, and its signature against the trust list.
 
     Never raises, whatever the evidence holds; what cannot be read is a difference.
     """
     found = tuple(differences(signed.protocol, release, table, policy_sha256))
-    return ProtocolCheck(signed.id, found, signed.person, signature_of(signed, trust))
+    return ProtocolCheck(signed.id, found, signed.person, signature_of(signed, trust, now))
 
 
-def signature_of(signed: SignedProtocol, trust: TrustList) -> Signature:
-    """What the signature is worth: the key's, and the name that the trust list has for it."""
+def signature_of(signed: SignedProtocol, trust: TrustList, now: datetime) -> Signature:
+    """What the signature is worth: the key's, its time, and the name that the trust list has for
+    the key. A clock may be ahead of another by as much as in reviews.
+    """
     body = canonical_json(signed.body())
     if not signature_holds(signed.key, Purpose.PROTOCOL, body, signed.signature):
         return Signature.BAD
@@ -211,6 +216,8 @@ def signature_of(signed: SignedProtocol, trust: TrustList) -> Signature:
         return Signature.UNKNOWN
     if fold_person(entry.person) != fold_person(signed.person):
         return Signature.BAD
+    if signed.time > now + CLOCK_TOLERANCE:
+        return Signature.AHEAD
     if entry.revoked is None:
         return Signature.TRUSTED
     early = entry.revoked.kind is RevokedAs.RETIRED and signed.time < entry.revoked.time

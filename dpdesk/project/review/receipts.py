@@ -2,13 +2,16 @@
 
 For each review there is a file below ``home/receipts``, named by the id of its first submission,
 with every event that verified here and when it was first seen. Marks by release and by plan lead
-to the reviews of the same release (there must be one alone) and of the same plan.
+to the reviews of the same release (there must be one alone) and of the same plan. Which events were
+seen is noted next to the witness of ledgers as well, so that receipts that are gone are missed.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -24,11 +27,13 @@ from dpdesk.project.review.homefiles import locked, private_folder, read_small, 
 from dpdesk.project.review.state import ReviewState
 from dpdesk.project.review.texts import is_hash, parse_time, time_text
 from dpdesk.project.review.trust import TrustList, standings
+from dpdesk.project.roundings import Noted
 
 if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper
 
 _MOST_NAMED = 20
+NOTED = "reviews.txt"
 _LARGEST_MARK = 1024 * 1024
 
 
@@ -116,7 +121,27 @@ class Receipts:
             book = ReceiptBook(root, grown, seen)
             self._write(self._path(root), _bytes(book))
             self._mark(book)
+            told = _noted()
+            for event in grown.events:
+                name = self._name(event.release, event.id)
+                if name not in told:
+                    hint = "Make the place of the witness writable, and do it again."
+                    Noted(NOTED, name).tell(1, "receipts.not-noted", hint)
         return book
+
+    def lost(self, release: str, graph: ReviewGraph, books: Sequence[ReceiptBook]) -> int:
+        """How many events on a release were once seen here and are nowhere now: neither in its
+        review nor in the receipts.
+        """
+        parts = (graph, *(book.graph for book in books))
+        here = {self._name(release, event.id) for part in parts for event in part.events}
+        own = self._name(release, "")
+        return len({name for name in _noted() if name.startswith(own)} - here)
+
+    def _name(self, release: str, event: str) -> str:
+        """How an event is noted: home folders that share a witness are apart."""
+        place = hashlib.sha256(os.fsencode(os.path.realpath(self.folder))).hexdigest()
+        return f"{place[:16]}-{release[:32]}-{event[:32]}"
 
     def reviews_of(self, manifest_sha256: str) -> tuple[str, ...]:
         """Ids of the first submissions of the reviews in which a release was submitted."""
@@ -174,6 +199,15 @@ class Receipts:
             return ()
         items: Iterable[object] = raw if isinstance(raw, list) else ()
         return tuple(item for item in items if isinstance(item, str) and is_hash(item))
+
+
+def _noted() -> set[str]:
+    """What is noted outside the home folder of events that were seen."""
+    try:
+        lines = Noted(NOTED, "").path.read_text("ascii", "replace").splitlines()
+    except OSError:
+        return set()
+    return {line.split()[0] for line in lines if line.strip()}
 
 
 def _bytes(book: ReceiptBook) -> bytes:

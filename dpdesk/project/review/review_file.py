@@ -19,7 +19,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.systems import sync_folder
 from dpdesk.io.failures import storage_error
 from dpdesk.io.release_folder import INTERNAL, REVIEW, SEAL
@@ -155,12 +155,30 @@ class ReviewStore:
             carried = tuple(fault for part in parts for fault in part.faults)
             graph = replace(joined(parts), faults=carried)
         view = _View(trust, now, latest)
-        loaded = self._weighed(path, graph, data, known, tuple(faults), view)
+        lost = self._lost(manifest, graph, known) if manifest and not bases else ()
+        loaded = self._weighed(path, graph, data, known, (*faults, *lost), view)
         current = loaded.state.current
         next_round = bases and current is not None and current.submission.release != manifest
         found = () if next_round else _of_this_release(loaded.state, manifest, binding)
         state = replace(loaded.state, faults=(*loaded.state.faults, *found))
         return replace(loaded, state=state, damaged=damaged)
+
+    def _lost(self, manifest: str, graph: ReviewGraph, known: Sequence[str]) -> tuple[Fault, ...]:
+        """A fault where events that were seen here are gone, and their receipts with them."""
+        books = [self.receipts.book(root) for root in dict.fromkeys([*_roots(graph), *known])]
+        gone = self.receipts.lost(manifest, graph, books)
+        if not gone:
+            return ()
+        words = counted(
+            "{n} event that this computer has seen is missing, and so is its receipt: put "
+            "`receipts` in the home folder back from a backup, or join a copy of the review that "
+            "has it",
+            "{n} events that this computer has seen are missing, and so are their receipts: put "
+            "`receipts` in the home folder back from a backup, or join a copy of the review that "
+            "has them",
+            n=gone,
+        )
+        return (Fault("receipt.lost", words),)
 
     def remember(self, loaded: LoadedReview) -> None:
         """Note in the receipts what was seen; call it when a person has looked at a review."""

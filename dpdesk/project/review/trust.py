@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
-from dpdesk.project.looks import likeness, skeleton
+from dpdesk.project.looks import skeleton, ways_to_write
 from dpdesk.project.review.cards import Card, fingerprint_of, key_fault
 from dpdesk.project.review.events import Event, EventType
 from dpdesk.project.review.graph import ReviewGraph
@@ -99,23 +99,27 @@ class TrustList:
     def _first_spelling(self) -> Mapping[str, str]:
         first: dict[str, str] = {}
         for entry in self.entries:
-            first.setdefault(likeness(entry.person), fold_person(entry.person))
+            ways = ways_to_write(entry.person)
+            known = next((first[way] for way in ways if way in first), fold_person(entry.person))
+            for way in ways:
+                first.setdefault(way, known)
         return first
 
     def identity(self, person: str) -> str:
         """Who a person is in a review: equal for all spellings of a name.
 
-        Names that differ by a dot, a blank or an accent count as one person, so that no one can
-        have two votes by two spellings.
+        Names that differ by a dot, a blank, an accent, a title or the order of their words count as
+        one person, so that no one can have two votes by two spellings.
         """
-        return self._first_spelling.get(likeness(person), fold_person(person))
+        known = (self._first_spelling.get(way) for way in ways_to_write(person))
+        return next((name for name in known if name is not None), fold_person(person))
 
     def spellings(self) -> tuple[tuple[str, str], ...]:
         """Pairs of names in the list that count as one person though they are spelt differently."""
         first: dict[str, str] = {}
         found: dict[tuple[str, str], None] = {}
         for entry in self.entries:
-            other = first.setdefault(likeness(entry.person), entry.person)
+            other = first.setdefault(self.identity(entry.person), entry.person)
             if fold_person(other) != fold_person(entry.person):
                 found[other, entry.person] = None
         return tuple(found)
@@ -130,8 +134,9 @@ class TrustList:
         known = self.entry(card.fingerprint)
         if known is not None:
             raise _known(card.fingerprint, card.person, known)
+        ways = set(ways_to_write(card.person))
         for entry in self.entries:
-            alike = likeness(entry.person) == likeness(card.person)
+            alike = not ways.isdisjoint(ways_to_write(entry.person))
             if alike and fold_person(entry.person) != fold_person(card.person):
                 raise _look_alike(entry.person, card.person)
         added = TrustEntry(card.person, card.key, now.astimezone(UTC).replace(microsecond=0))

@@ -89,8 +89,11 @@ def test_deep_nesting_anywhere_is_a_fault() -> None:
         assert graph.faults
 
 
-def test_an_empty_list_of_events_is_a_draft() -> None:
-    assert parse_review(file_of([])) == ReviewGraph()
+def test_an_empty_list_of_events_is_a_fault() -> None:
+    """No DPDesk writes a file before the first event: a draft has none."""
+    found = parse_review(file_of([]))
+    assert found.events == ()
+    assert [fault.code for fault in found.faults] == ["review.unreadable"]
 
 
 def test_what_is_written_is_read_again() -> None:

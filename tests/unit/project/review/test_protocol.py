@@ -205,7 +205,7 @@ def test_no_evidence_breaks_the_comparison(
 ) -> None:
     with suppress(ShapeError):  # such evidence is refused when it is read
         bent = departing(facts, {place: value})
-        check_protocol(signed, bent, facts.table, POLICY, TRUST)
+        check_protocol(signed, bent, facts.table, POLICY, TRUST, NOON)
         with pytest.raises(InputError):
             protocol_of(bent, facts.table, code("m"), POLICY, CancelToken())
 
@@ -218,12 +218,12 @@ def test_a_protocol_is_read_as_it_was_written(
     found = read_protocol(path)
     assert found == signed
     assert found.id == signed.id
-    assert signature_of(found, TRUST) is Signature.TRUSTED
+    assert signature_of(found, TRUST, NOON) is Signature.TRUSTED
 
 
 def verdict(path: Path) -> Signature | str:
     try:
-        return signature_of(read_protocol(path), TRUST)
+        return signature_of(read_protocol(path), TRUST, NOON)
     except InputError as error:
         return error.code
 
@@ -245,11 +245,17 @@ def test_who_writes_the_format_cannot_write_the_signature(
     weaker = replace(signed.protocol, protection={"method": "k-anonymity", "k": 2})
     forged = replace(signed, protocol=weaker)
     write_protocol(forged, tmp_path / "forged.json", context.workspace)
-    assert signature_of(read_protocol(tmp_path / "forged.json"), TRUST) is Signature.BAD
+    assert signature_of(read_protocol(tmp_path / "forged.json"), TRUST, NOON) is Signature.BAD
     own = sign_protocol(weaker, STRANGER, NOON)
-    assert signature_of(own, TRUST) is Signature.UNKNOWN
+    assert signature_of(own, TRUST, NOON) is Signature.UNKNOWN
     borrowed = replace(own, person=AUTHOR.person)
-    assert signature_of(borrowed, TRUST) is Signature.BAD
+    assert signature_of(borrowed, TRUST, NOON) is Signature.BAD
+
+
+def test_a_protocol_of_tomorrow_is_not_trusted(signed: SignedProtocol) -> None:
+    for minutes, worth in ((4, Signature.TRUSTED), (6, Signature.AHEAD), (99_999, Signature.AHEAD)):
+        own = sign_protocol(signed.protocol, AUTHOR, NOON + timedelta(minutes=minutes))
+        assert signature_of(own, TRUST, NOON) is worth
 
 
 @pytest.mark.parametrize(
@@ -265,7 +271,7 @@ def test_a_revoked_key_counts_only_where_it_was_retired_later(
 ) -> None:
     when = NOON + timedelta(days=days)
     trust = TRUST.revoke(AUTHOR.fingerprint, when, "left", kind)
-    assert signature_of(signed, trust) is signature
+    assert signature_of(signed, trust, NOON + timedelta(days=2)) is signature
 
 
 @pytest.mark.parametrize(
@@ -304,7 +310,7 @@ def test_a_protocol_applies_to_another_source_and_gives_the_same_release(
         out = write_release(context, ready, tmp_path / "again", token, silent).out
     again = gather(context, out, token, silent)
     assert again.report.ok
-    found = check_protocol(signed, again.release, again.table, POLICY, TRUST)
+    found = check_protocol(signed, again.release, again.table, POLICY, TRUST, NOON)
     assert found.differences == ()
     assert found.signature is Signature.TRUSTED
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from dpdesk.core.errors import RefusedError
+from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review import making
 from dpdesk.project.review.state import Status
 from dpdesk.project.review.texts import parse_time
@@ -37,6 +39,32 @@ def test_a_removed_event_is_noticed_and_put_back(desk: Desk, folder: Path) -> No
     assert desk.join(folder, []) == ()
     assert desk.status(folder) is Status.IN_REVIEW
     assert set(events(whole, desk)) < set(events(review.read_bytes(), desk))
+
+
+def test_a_review_that_is_swapped_after_its_receipts_were_deleted_is_missed(
+    desk: Desk, folder: Path
+) -> None:
+    desk.do(folder, AUTHOR, "submit")
+    review = folder / "internal/review.json"
+    before = review.read_bytes()
+    desk.do(folder, BEN, "cast")
+    whole = review.read_bytes()
+    shutil.rmtree(desk.store.receipts.folder)
+    assert desk.faults(folder) == []  # nothing is missing as long as the review is whole
+
+    review.write_bytes(before)
+    assert desk.faults(folder) == ["receipt.lost"]
+    review.unlink()
+    assert desk.faults(folder) == ["receipt.lost"]
+    with pytest.raises(RefusedError):
+        desk.do(folder, AUTHOR, "submit")
+    review.write_bytes(whole)
+    assert desk.faults(folder) == []
+
+
+def test_a_review_file_without_events_is_not_taken_for_a_draft(desk: Desk, folder: Path) -> None:
+    (folder / "internal/review.json").write_bytes(canonical_json({"format": 1, "events": []}))
+    assert desk.faults(folder) == ["review.unreadable"]
 
 
 def events(data: bytes, desk: Desk) -> list[str]:

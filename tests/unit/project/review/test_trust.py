@@ -147,11 +147,45 @@ def test_the_store_adds_revokes_exports_and_imports(tmp_path: Path, keeper: Work
     assert code_of(caught) == "file.kind"
 
 
-@pytest.mark.parametrize("name", ["Ben. Ott", "BenOtt", "Bén Ott"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Ben. Ott",
+            "BenOtt",
+            "Bén Ott",
+            "Dr. Ben Ott",
+            "Ott, Ben",
+            "OTT Ben",
+            "Prof. Dr. Ben Ott",
+        ),
+        *("Ott, Dr. Ben", "Ben Ott, Ph.D.", "Ben Ott MSc", "Herr Ben Ott", "Dr.Ben Ott"),
+        *("Ben Ott, M. A.", "Dr. med. h. c. Ben Ott", "Dipl.-Ing. Bén Ott"),
+    ],
+)
 def test_another_spelling_of_a_person_in_the_list_is_refused(name: str) -> None:
     with pytest.raises(InputError) as caught:
         trusting(signer("Ben Ott")).add(signer(name).card, NOON)
     assert code_of(caught) == "trust.look-alike"
+
+
+def test_other_people_are_not_refused() -> None:
+    names = ("Ben Ott", "Benno Ott", "Ben Otto", "Ben Maria Ott", "Ida Ott", "Ben Li", "Li Ing")
+    trust = TrustList()
+    for name in names:
+        trust = trust.add(signer(name).card, NOON)
+    assert trust.spellings() == ()
+    assert len({trust.identity(name) for name in names}) == len(names)
+
+
+def test_titles_and_the_order_of_names_give_no_second_vote() -> None:
+    names = ("Dr. Anna Weber", "Anna Weber", "Weber, Anna", "Clara Uhl")
+    trust = TrustList(tuple(trusting(signer(name)).entries[0] for name in names))
+    assert len({trust.identity(name) for name in names}) == 2
+    assert trust.spellings() == (
+        ("Dr. Anna Weber", "Anna Weber"),
+        ("Dr. Anna Weber", "Weber, Anna"),
+    )
 
 
 def test_spellings_that_an_older_list_holds_count_as_one_person() -> None:
