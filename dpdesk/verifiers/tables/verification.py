@@ -122,7 +122,7 @@ def verify_tables(
         if any(check.status is CheckStatus.FAILED for check in checks):
             return tuple(checks)
     if protect == _SUPPRESS:
-        checks += case.attacked(recorded, token)
+        checks += [*case.attacked(recorded, token), *case.together(recorded)]
     elif protect in (_RANDOM, _CONTROLLED, _CELL_KEY):
         checks.append(case.narrowed(token))
     elif protect == _ADJUST:
@@ -564,8 +564,6 @@ class _Case:
         checks.append(_check(RANGES, ranges, compared(len(attacked.unknown)), inside))
         if recorded is None:
             return checks
-        if len(tables) > 1:
-            checks.append(self._together(recorded))
         whole = told_as_whole(attacked, internal, known, token)
         checks.append(_as_whole(whole, recorded, merged=source))
         if known.present:
@@ -573,8 +571,11 @@ class _Case:
         told = told_as_present(attacked, internal, known, token)
         return [*checks, _as_present(told, recorded, merged=source)]
 
-    def _together(self, recorded: Mapping[str, object]) -> ClaimCheck:
+    def together(self, recorded: Mapping[str, object] | None) -> list[ClaimCheck]:
         """Whether it is said rightly if sums that tables have in common are reckoned with."""
+        promised = as_table(as_table(self.manifest["guarantee"])["parameters"])
+        if len(self.tables) < 2 or recorded is None or promised.get("audited") is not True:
+            return []
         stated, spans = recorded.get("together"), list(zip(self.measures, self.tables, strict=True))
         bear = any(
             added_up(one) == added_up(other) and innermost(here) - innermost(there)
@@ -583,14 +584,14 @@ class _Case:
         )  # fmt: skip
         if not self.again and bear:
             said = "which cells hold the same rows is known from the source alone"
-            return ClaimCheck(TOGETHER, CheckStatus.NEEDS_SOURCE, said, EVIDENCE)
+            return [ClaimCheck(TOGETHER, CheckStatus.NEEDS_SOURCE, said, EVIDENCE)]
         ready = any(each.rows is None for each in self.again)
         found = "ready" if ready else "empty" if self.grouped else "used"
         found = ("used" if self.complete else "partly") if found == "used" else found
         fault = msg("`{key}` is not what the agency's tables give", key="result, together")
         fault = "" if stated == (found if bear else "alone") else fault
         said = "which cells hold the same rows together was found again"
-        return _check(TOGETHER, fault, said, EVIDENCE)
+        return [_check(TOGETHER, fault, said, EVIDENCE)]
 
     def _unpromised(self, token: CancelToken) -> list[ClaimCheck]:
         """The intervals of suppressed cells that nothing is promised of."""
