@@ -195,6 +195,10 @@ class SourceSpec:
             coarsen=tuple((spelled(name), numbers) for name, numbers in self.coarsen),
         )
 
+    def without_types(self) -> SourceSpec:
+        """The same source without declared columns, and so without what applies to these alone."""
+        return replace(self, types=(), date_order=None)
+
     def as_plain(self) -> dict[str, object]:
         """The table ``[source]`` as plain values; options that are detected are left out."""
         plain: dict[str, object] = {"path": self.path}
@@ -562,7 +566,14 @@ def without_ignored(spec: SourceSpec) -> SourceSpec:
     """The same source without the keys that :func:`check_options` refuses for its format."""
     known, unset = source_format(spec), SourceSpec("")
     ignored = [key for key in given_keys(spec) if not applies(key, known)]
+    if not _declares_dates(spec):
+        ignored.append("date_order")
     return replace(spec, **{key: getattr(unset, key) for key in ignored})
+
+
+def _declares_dates(spec: SourceSpec) -> bool:
+    """Whether ``date_order`` has an effect; what the source holds has no say in it."""
+    return any(kind == DATE for _, kind in spec.types)
 
 
 def check_options(spec: SourceSpec, where: str) -> None:
@@ -574,6 +585,18 @@ def check_options(spec: SourceSpec, where: str) -> None:
     for key in given_keys(spec):
         if not applies(key, known):
             raise _without_effect(key, known, where)
+    if spec.date_order is not None and not _declares_dates(spec):
+        raise InputError(
+            "source.option",
+            msg(
+                "{where}: the key `date_order` says how dates are written, but `types` declares "
+                "no column a date.",
+                where=where,
+            ),
+            hint='Declare each column of dates in `types`, such as born = "date", or remove the key; '
+            "it would be ignored.",
+            details={"key": "date_order", "format": known},
+        )
     described = (("columns", bool(spec.columns)), ("metadata", spec.metadata is not None))
     told = [f"`{key}`" for key, given in described if given]
     if PurePath(spec.path).suffix.lower() == _METADATA_ENDING:
@@ -632,7 +655,7 @@ def is_named(spec: SourceSpec, key: str) -> bool:
 def unnamed(spec: SourceSpec, file_format: str) -> tuple[str, ...]:
     """The keys that the plan must name and does not."""
     keys = FORMATS[file_format].pinned
-    if any(kind == DATE for _, kind in spec.types):
+    if _declares_dates(spec):
         keys = (*keys, "date_order")
     return tuple(key for key in keys if not is_named(spec, key))
 

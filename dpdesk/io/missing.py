@@ -97,8 +97,11 @@ def number_pattern(decimal: str) -> str:
     return rf"[+-]?(\d+({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
 
 
-def candidates(decimal: str) -> tuple[Candidate, ...]:
-    """The types in the order in which they are tried; the first that fits all values is taken."""
+def candidates(decimal: str, date_order: str = "") -> tuple[Candidate, ...]:
+    """The types in the order in which they are tried; the first that fits all values is taken.
+
+    Of dates that could be written in two orders, ``date_order`` is tried first.
+    """
     number = number_pattern(decimal)
     as_number = _TRIMMED if decimal == "." else f"replace({_TRIMMED}, ',', '.')"
     day = f"try_cast(left({_TRIMMED}, 10) AS DATE)"
@@ -110,7 +113,10 @@ def candidates(decimal: str) -> tuple[Candidate, ...]:
             for pair in _BOOLEAN_PAIRS
         ),
         Candidate(ColumnType.DATE, f"{_matches(ISO_DATE)} AND {day} IS NOT NULL", _TRIMMED, "ymd"),
-        *(_date(form, code) for form, code in DATE_FORMS),
+        *sorted(
+            (_date(form, code) for form, code in DATE_FORMS),
+            key=lambda one: one.date_order != date_order,
+        ),
     )
 
 

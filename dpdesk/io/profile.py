@@ -496,15 +496,18 @@ def profile_columns(
     place: Path,
     token: CancelToken,
     report: Report,
+    date_order: str = "",
 ) -> tuple[ColumnProfile, ...]:
     """Profile every column from its distinct values and their counts.
+
+    ``date_order`` is how dates are written, as far as the plan says it.
 
     One after the other, or many at a time in a wide table, where each statement costs the more the
     more columns the table has.
     """
     report(StepStarted(PROFILE, 1, 1))
     profiles: list[ColumnProfile] = []
-    candidates = column_types(reading.decimal)
+    candidates = column_types(reading.decimal, date_order)
     size = batch_size(len(columns), rows)
     if size > 1:
         for start in range(0, len(columns), size):

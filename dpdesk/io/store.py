@@ -67,11 +67,12 @@ class DataStore:
         columns: tuple[Column, ...],
         loaded: Loaded,
         spill: Path,
+        date_order: str = "",
     ) -> None:
         self._open: DuckDBPyConnection | None = con
         self._held, self._making = loaded.held, threading.Lock()
         self._columns = {column.name: _with_missing(column, loaded) for column in columns}
-        self._spill = spill
+        self._spill, self._date_order = spill, date_order
         self._prints: dict[tuple[str, ...], str] = {}
         self._single: dict[tuple[str, ...], FrequencyTable] = {}
         self._counted: FrequencyTable | None = None  # the widest small one, which gives others
@@ -141,16 +142,16 @@ class DataStore:
             shutil.rmtree(spill, ignore_errors=True)
             raise
         reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
-        return cls(con, path, columns, replace(loaded, reading=reading), spill)
+        loaded = replace(loaded, reading=reading)
+        return cls(con, path, columns, loaded, spill, spec.date_order or "")
 
     def profile(self, token: CancelToken, report: Report) -> DataProfile:
         """Profile every column: type, missing, distinct, unique, ends, top values, a role."""
         from dpdesk.io.profile import profile_columns
 
         columns = tuple(self._columns.values())
-        profiles = profile_columns(
-            self._table(token), columns, self.rows, self.reading, self.path, token, report
-        )
+        given = self._table(token), columns, self.rows, self.reading, self.path, token, report
+        profiles = profile_columns(*given, self._date_order)
         described = tuple(_described(item, self.book.get(item.name)) for item in profiles)
         return DataProfile(self.name, self.rows, described, self.reading.as_dict())
 

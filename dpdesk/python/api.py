@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -275,7 +274,7 @@ def pin(
 
     def work(context: AppContext, token: CancelToken, report: Report) -> Plan:
         with chosen._placed(context, token) as placed:
-            spec = replace(placed.plan.source, types=())
+            spec = placed.plan.source.without_types()
             data = open_data(context, spec, placed.base, token, report)
             try:
                 found = pinned_source(

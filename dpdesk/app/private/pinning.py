@@ -171,8 +171,6 @@ def pinned_source(spec: SourceSpec, reading: Reading, profile: DataProfile) -> S
             order = order or column.date_order
             kind = DATE if column.date_order in (order, _ISO) else TEXT
         types[column.name] = kind
-    if order is None and DATE in types.values():
-        order = _ISO
     keys = [key for key in FORMATS[reading.format].pinned if key in _DETECTED]
     found = {key: getattr(reading, key) for key in keys if getattr(spec, key) is None}
     found |= {key: getattr(reading, key) or None for key in _RARE if getattr(spec, key) is None}
@@ -181,7 +179,7 @@ def pinned_source(spec: SourceSpec, reading: Reading, profile: DataProfile) -> S
     return replace(
         spec,
         types=tuple(types.items()),
-        date_order=order,
+        date_order=(order or _ISO) if DATE in types.values() else None,
         missing_named=spec.missing == ("",),
         **found,
     )
@@ -197,7 +195,7 @@ def as_read(spec: SourceSpec, reading: Reading) -> SourceSpec:
     same: dict[str, Any] = {
         key: None for key in (*_DETECTED, *_RARE) if getattr(spec, key) == getattr(reading, key)
     }
-    return replace(spec, types=(), date_order=None, missing_named=False, **same)
+    return replace(spec.without_types(), missing_named=False, **same)
 
 
 def _unpinned(
@@ -246,7 +244,7 @@ def _detected(
     """
     from dpdesk.io.store import DataStore
 
-    plain = replace(spec, types=())
+    plain = spec.without_types()
     try:
         data = DataStore.open(plain, base, context.workspace, token, _quiet)
     except InputError as problem:
@@ -279,7 +277,7 @@ def _detected_by_head(
     from dpdesk.io.reading import resolve_source
     from dpdesk.io.store import DataStore
 
-    head = preview_source(replace(spec, types=(), query=None), base, token)
+    head = preview_source(replace(spec.without_types(), query=None), base, token)
     reading = head.reading
     if head.problem is not None and reading.format == "csv" and not reading.delimiter:
         reading = replace(reading, delimiter=",", encoding=_UNTOLD, quote='"')
@@ -289,7 +287,7 @@ def _detected_by_head(
         names = column_names(path, base, found, token)
     # A value that cannot be read says nothing of the type of the others.
     types, missing = tuple((name, TEXT) for name in names), (*spec.missing, UNREADABLE)
-    source = replace(found, types=types, missing=missing, query=None)
+    source = replace(found, types=types, date_order=None, missing=missing, query=None)
     data = DataStore.open(source, base, context.workspace, token, _quiet, private=True)
     with closing(data):
         return pinned_source(spec, reading, data.profile(token, _quiet))

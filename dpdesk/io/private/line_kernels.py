@@ -100,11 +100,23 @@ def is_text(data: Array, start: int, stop: int) -> bool:
 
 
 @kernel
-def quoted_end(data: Array, start: int, stop: int, quote: int, escape: int) -> Any:
+def protects(data: Array, at: int, stop: int, marks: Array) -> bool:
+    """Whether the escape stands here, in front of a delimiter, a quote or itself.
+
+    Before anything else it is a character like any other.
+    """
+    if marks[2] < 0 or data[at] != marks[2] or at + 1 >= stop:
+        return False
+    behind = data[at + 1]
+    return behind == marks[0] or behind == marks[1] or behind == marks[2]
+
+
+@kernel
+def quoted_end(data: Array, start: int, stop: int, marks: Array) -> Any:
     """Where a quoted field ends (behind its last quote; -1: nowhere), and the bytes that it has."""
-    at, size = start, 0
+    at, size, quote = start, 0, marks[1]
     while at < stop:
-        if escape >= 0 and data[at] == escape and at + 1 < stop:
+        if protects(data, at, stop, marks):
             at += 2
         elif data[at] != quote:
             at += 1
@@ -135,21 +147,22 @@ def split_line(
     of it; ``places[k]`` is where field ``k`` goes, -1 for one that nobody wants. ``firsts`` tells
     where it begins, as ``2 · place + 1`` for one in quotes. Surplus empty fields are none.
     """
-    delimiter, quote, escape, skips = marks[0], marks[1], marks[2], marks[3]
+    delimiter, quote, skips = marks[0], marks[1], marks[3]
     at, k, found = start, 0, 1
     while True:
         while skips and at < stop and data[at] == 0x20:
             at += 1
         if quote >= 0 and at < stop and data[at] == quote:
-            end, size = quoted_end(data, at + 1, stop, quote, escape)
+            end, size = quoted_end(data, at + 1, stop, marks)
             if end < 0 or (end < stop and data[end] != delimiter):
                 return 0
             first, last = 2 * (at + 1) + 1, end - 1
         else:
-            end = at
+            end, size = at, 0
             while end < stop and data[end] != delimiter:
-                end += 1
-            size, first, last = end - at, 2 * at, end
+                end += 2 if protects(data, end, stop, marks) else 1
+                size += 1
+            first, last = 2 * at, end
         if found == 1 and blanks_end(data, first // 2, last) < last:
             found = 2
         if k < len(places):
@@ -198,7 +211,7 @@ def split_lines(
 
 @kernel
 def put_fields(
-    data: Array, firsts: Array, sizes: Array, quote: int, escape: int, sign: Array, buffer: Array
+    data: Array, firsts: Array, sizes: Array, marks: Array, sign: Array, buffer: Array
 ) -> None:
     """Copy one column's fields into a buffer, one behind the other."""
     to = 0
@@ -212,7 +225,7 @@ def put_fields(
         at, quoted = first // 2, first % 2 == 1
         while to < stop:
             # Of two quotes, and behind the sign of an escape, the second byte counts.
-            if quoted and (data[at] == quote or (escape >= 0 and data[at] == escape)):
+            if (quoted and data[at] == marks[1]) or protects(data, at, len(data), marks):
                 at += 1
             buffer[to] = data[at]
             at += 1

@@ -223,7 +223,7 @@ def _table(
         ends = np.zeros(count + 1, np.int64)
         np.cumsum(sizes[c], out=ends[1:])
         buffer = np.empty(int(ends[-1]), np.uint8)
-        put_fields(data, firsts[c], sizes[c], int(marks[1]), int(marks[2]), sign, buffer)
+        put_fields(data, firsts[c], sizes[c], marks, sign, buffer)
         arrays.append(
             pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(buffer))
         )
@@ -243,20 +243,34 @@ def fields_of(line: str, grammar: Grammar) -> tuple[str, ...] | None:
             if at < 0 or (at < len(line) and line[at] != grammar.delimiter):
                 return None
         else:
-            end = line.find(grammar.delimiter, at) if grammar.delimiter else -1
-            end = len(line) if end < 0 else end
-            field, at = line[at:end], end
+            field, at = _plain(line, at, grammar)
         fields.append(field)
         if at >= len(line):
             return tuple(fields)
         at += 1
 
 
+def _protects(line: str, at: int, grammar: Grammar) -> bool:
+    """Whether the escape stands here, in front of a delimiter, a quote or itself."""
+    known = (grammar.delimiter, grammar.quote, grammar.escape)
+    return line[at] == grammar.escape and at + 1 < len(line) and line[at + 1] in known
+
+
+def _plain(line: str, at: int, grammar: Grammar) -> tuple[str, int]:
+    """A field without quotes, and where it ends."""
+    found: list[str] = []
+    while at < len(line) and line[at] != grammar.delimiter:
+        at += _protects(line, at, grammar)
+        found.append(line[at])
+        at += 1
+    return "".join(found), at
+
+
 def _quoted(line: str, at: int, grammar: Grammar) -> tuple[str, int]:
     """A field in quotes, and where it ends (-1: nowhere)."""
     found: list[str] = []
     while at < len(line):
-        if grammar.escape and line[at] == grammar.escape and at + 1 < len(line):
+        if _protects(line, at, grammar):
             at += 1
         elif line[at] == grammar.quote:
             if line[at + 1 : at + 2] != grammar.quote:

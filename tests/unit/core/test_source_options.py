@@ -42,7 +42,7 @@ VALUES = {
     "metadata": "people.rda",
     "catalog": "formats.sas7bcat",
     "columns": (FixedColumn("sex", 1, 1),),
-    "types": (("sex", "text"),),
+    "types": (("sex", "text"), ("born", "date")),
     "date_order": "dmy",
     "coarsen": (("age", Coarsened(top=Fraction(90))),),
 }
@@ -78,7 +78,8 @@ def test_every_key_of_a_source_and_every_format_is_in_the_table() -> None:
 @pytest.mark.parametrize("key", VALUES)
 @pytest.mark.parametrize("known", PATHS)
 def test_a_key_is_taken_where_it_applies_and_refused_elsewhere(key: str, known: str) -> None:
-    spec = dataclasses.replace(SourceSpec(PATHS[known]), **{key: VALUES[key]})
+    types = VALUES["types"] if key == "date_order" else ()
+    spec = dataclasses.replace(SourceSpec(PATHS[known]), **{"types": types, key: VALUES[key]})
     described = known == "csv" and key in FIXED  # it is fixed-width text then
     if applies(key, known) or described:
         check_options(spec, "plan.toml")
@@ -129,6 +130,34 @@ def test_no_way_in_reads_a_file_with_a_key_that_it_would_ignore(
 def test_inspect_refuses_the_table_of_a_text() -> None:
     with pytest.raises(InputError, match="the command line: the key `table` does not apply"):
         inspected_source(Path("people.csv"), "people", None)
+
+
+@pytest.mark.parametrize("types", [(), (("sex", "text"), ("age", "number"))])
+def test_an_order_of_dates_is_refused_where_no_column_is_declared_a_date(
+    types: tuple[tuple[str, str], ...],
+) -> None:
+    for path in PATHS.values():
+        spec = SourceSpec(path, types=types, date_order="dmy")
+        with pytest.raises(InputError, match="`types` declares no column a date") as caught:
+            check_options(spec, "plan.toml, [source]")
+        assert caught.value.code == "source.option"
+        assert without_ignored(spec) == SourceSpec(path, types=types)
+        assert spec.without_types() == SourceSpec(path)
+
+
+def test_dates_that_could_be_written_in_two_orders_are_of_the_order_of_the_plan(
+    tmp_path: Path, private_home: Path
+) -> None:
+    rows = [f"0{n},0{n + 1}/0{n + 2}/2020" for n in range(1, 7)]
+    (tmp_path / "a.csv").write_text("\n".join(["n,born", *rows]))
+    workspace, found = Workspace.open(private_home), {}
+    for order in ("dmy", "mdy"):
+        spec = SourceSpec("a.csv", types=(("born", "date"),), date_order=order)
+        data = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+        found[order] = data.profile(CancelToken(), silent).columns[1].date_order
+        data.close()
+    workspace.close()
+    assert found == {"dmy": "dmy", "mdy": "mdy"}
 
 
 @pytest.mark.parametrize(

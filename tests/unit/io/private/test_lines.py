@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.io.private.lines import FILLED, Grammar, LostLines, TextLines, line_codec
+from dpdesk.io.private.lines import FILLED, Grammar, LostLines, TextLines, fields_of, line_codec
+from dpdesk.io.sniff import head_records
 from tests.reference.private_lines import UNREADABLE, rows_of
 
 _SIGNS = (
@@ -107,3 +109,23 @@ def test_the_end_of_a_text_of_dos_is_no_row_and_no_value(tmp_path: Path, end: by
     grammar = Grammar(",", '"', "")
     rows, lost = read(tmp_path / "t.csv", b'm,"1"\r\nf,"2"' + end, "cp1252", grammar, 2)
     assert (rows, lost) == ([("m", "1"), ("f", "2")], 0)
+
+
+@pytest.mark.parametrize("escape", ["\\", ""])
+def test_an_escape_protects_what_it_protects_for_other_methods(tmp_path: Path, escape: str) -> None:
+    """Delimiters, quotes and itself, in quotes and outside; before a letter it is one itself."""
+    lines = ["".join(signs) for n in range(1, 8) for signs in product('a\\,"', repeat=n)]
+    wanted = {}
+    for line in lines:
+        records = list(head_records(line, ",", '"', 2, True, 1, escape))
+        loose = fields_of(line, Grammar(",", '"', escape)) is None  # a quote that is not doubled
+        if len(records) == 1 and len(records[0].fields) == 2 and not loose:
+            wanted[line] = records[0].fields
+    assert len(wanted) > 3_000
+    data = "\n".join(wanted).encode()
+    grammar = Grammar(",", '"', escape)
+    found, lost = read(tmp_path / "a.csv", data, "utf-8", grammar, 2)
+    blank = ("", "")
+    assert found == [fields for fields in wanted.values() if fields != blank]
+    assert lost == 0
+    assert {line: fields_of(line, grammar) for line in wanted} == wanted
