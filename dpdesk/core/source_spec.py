@@ -593,8 +593,8 @@ def check_options(spec: SourceSpec, where: str) -> None:
                 "no column a date.",
                 where=where,
             ),
-            hint='Declare each column of dates in `types`, such as born = "date", or remove the key; '
-            "it would be ignored.",
+            hint='Declare each column of dates in `types`, such as born = "date", or remove the '
+            "key; it would be ignored.",
             details={"key": "date_order", "format": known},
         )
     described = (("columns", bool(spec.columns)), ("metadata", spec.metadata is not None))
