@@ -108,7 +108,7 @@ def protects(data: Array, at: int, stop: int, marks: Array) -> bool:
     if marks[2] < 0 or data[at] != marks[2] or at + 1 >= stop:
         return False
     behind = data[at + 1]
-    return behind == marks[0] or behind == marks[1] or behind == marks[2]
+    return bool(behind == marks[0] or behind == marks[1] or behind == marks[2])
 
 
 @kernel
