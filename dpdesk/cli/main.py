@@ -20,6 +20,7 @@ from dpdesk.cli.arguments import parse
 from dpdesk.cli.printing import Outcome
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.passwords import without_those_of
 from dpdesk.core.plain import harmless
 from dpdesk.core.systems import prepare_streams
 
@@ -40,9 +41,10 @@ def main(arguments: Sequence[str] | None = None, open_window: OpenWindow | None 
     except KeyboardInterrupt:
         return _complain(progress, [Cancelled().line], Cancelled.exit_code)
     except DpdeskError as error:
-        return _complain(progress, [*_lines_to_add(error), error.line], error.exit_code)
+        said = [*_lines_to_add(error), without_those_of(given, error.line)]
+        return _complain(progress, said, error.exit_code)
     except Exception as error:  # noqa: BLE001 - the last resort
-        return _complain(progress, [_last_resort(error)], 2)
+        return _complain(progress, [without_those_of(given, _last_resort(error))], 2)
     progress.clear()
     return _say(outcome, progress)
 

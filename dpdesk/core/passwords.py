@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from pathlib import PurePath
+from unicodedata import normalize
+from urllib.parse import unquote
 
+_NAMES = "user|host|hostaddr|port|dbname|service|options|sslmode|sslrootcert|application_name"
+"""Settings with which those of an address begin; behind another `?` a password may go on."""
 _SIGNED = re.compile(
-    r"((?:[a-z][a-z0-9+.-]{1,30}:/{0,2}|^\s*(?://|\\\\))[^\s:@/?]{0,300}:)"
-    r"(?:(?!\?\w+=).){1,5000}(?=@)",
+    r"((?:[a-z][a-z0-9+.-]{1,30}:/{0,9}|^\s*(?://|\\\\))[^\s:@/?]{0,300}:)"
+    rf"(?:(?!\?(?:{_NAMES})=).){{1,5000}}(?=@)",
     re.IGNORECASE | re.DOTALL,
 )
 """``scheme://user:`` and all up to the last `@` before the settings of an address.
 
 Each part has an end: what is tried at each letter would else take the square of the time.
 """
+_BARE = re.compile(r"((?:^|[\s/\\])[^\s:/@\\]{1,300}:)[^\s/@\\]{1,300}(?=@[\w.-]{1,300}(?::\d|/))")
+"""The same without a scheme, in front of a host and a port or a database."""
+_PORT = re.compile(r"(://(?:[^\s/@]{0,300}@)?[\w.-]{1,300}:)(?!…|\d{1,5}(?:[/?#,\s]|$))[^\s/@?#,]+")
+"""What stands in the place of a port and is none."""
+_WORDS = (
+    "pass(?!file)", "pwd", "secret", "kennwort", "contrase", "mot_?de_?passe", "(?<![a-z])token",
+    "access_?token", "api_?key", "access_?key", "(?<![a-z])sig(?:nature)?(?![a-z])",
+    "-signature", "(?<![a-z])auth(?![a-z])",
+)  # fmt: skip
+_VALUE = r"""'(?:[^'\\]|\\.){0,300}'?|"[^"]{0,300}"?|\{[^{}]{0,300}\}?|[^&;,\s{'"][^&;\s]*"""
 _SET = re.compile(
-    r"((?:^|[?&;\s])(?:ssl)?(?:pass(?!file\b)\w*|pwd|secret)\s*=\s*)[^&;\s]+", re.IGNORECASE
+    rf"""((?:{"|".join(_WORDS)})\w{{0,40}}\s{{0,20}}=\s{{0,20}})(?!…)(?:{_VALUE})""",
+    re.IGNORECASE,
 )
 """A setting ``password=`` of an address, or of a row of settings."""
+_TOLD = re.compile(
+    rf"""((?<![a-z])(?:password|passwort|passphrase|pwd|secret)["']?\s{{0,20}}:\s{{1,20}})(?!…)(?:{_VALUE})""",
+    re.IGNORECASE,
+)
+"""The same as people and other programs write it."""
+_PASSFILE = re.compile(r"^([^\s:]{1,300}:(?:\d{1,5}|\*):[^\s:]{0,300}:[^\s:]{1,300}:)[^\s:]+$")
+"""A line of ~/.pgpass."""
 
 _LONGEST = 10_000
 
@@ -25,16 +49,42 @@ def without_password(text: str) -> str:
     """A text in which `…` stands for every password of an address in it.
 
     It need be no address that anything can read: a password with a slash in it makes of its
-    beginning a port, and a missing bracket spoils the whole. What stands behind the first 10,000
-    characters is left out, and what may be a password whose end is there.
+    beginning a port, and a missing bracket spoils the whole. One that is found only when signs such
+    as `%61` or the wide forms of letters are taken for what they stand for is hidden in the text
+    with these. What stands behind the first 10,000 characters is left out: no address is that long.
     """
     if len(text) > _LONGEST:
-        beginning = without_password(f"{text[: _LONGEST - 1]}@")
-        return f"{beginning.removesuffix('@').removesuffix('…')}…"
-    return _SET.sub(r"\1…", _SIGNED.sub(r"\1…", text))
+        text = f"{text[:_LONGEST]}…"
+    text = _hidden(text)
+    plain = text
+    for _ in range(2):  # some programs take the signs apart twice
+        plain = unquote(normalize("NFKC", plain.replace("…", "\ue000"))).replace("\ue000", "…")
+        if (found := _hidden(plain)) != plain:
+            return found
+    return text
+
+
+def _hidden(text: str) -> str:
+    for pattern in (_SIGNED, _BARE, _PORT, _SET, _TOLD, _PASSFILE):
+        text = pattern.sub(r"\1…", text)
+    return text
 
 
 def holds_password(text: str) -> bool:
     """Whether a text is, or has in it, an address with a password."""
     text = text[:_LONGEST]
     return without_password(text) != text
+
+
+def without_those_of(given: Iterable[str], text: str) -> str:
+    """A text without the passwords of what a person gave, which it may repeat in other forms.
+
+    As a path an address loses slashes, and stands behind a folder.
+    """
+    for one in given:
+        shown = without_password(one)
+        if shown == one[:_LONGEST]:
+            continue
+        for spelled in (one, str(PurePath(one)), repr(one)[1:-1]):
+            text = text.replace(spelled, shown)
+    return text

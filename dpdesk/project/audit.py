@@ -31,7 +31,7 @@ from dpdesk.core.closing import Closing
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.passwords import without_password
+from dpdesk.core.passwords import holds_password, without_password
 from dpdesk.core.shapes import read_json
 from dpdesk.core.systems import BINARY
 from dpdesk.io.canonical import canonical_json
@@ -201,16 +201,20 @@ def make_entry(note: AuditNote, number: int, previous: str, who: str, when: date
     from dpdesk.io.canonical import to_plain
 
     time = when.astimezone(UTC).replace(microsecond=0).isoformat()
-    details = json.dumps(to_plain(_kept(note.details)), sort_keys=True, ensure_ascii=True)
+    details = json.dumps(_kept(to_plain(note.details)), sort_keys=True, ensure_ascii=True)
     subject = without_password(note.subject)  # an address that was given for a file
     action, subject, who = (_one_line(text) for text in (note.action, subject, who))
     draft = AuditEntry(number, time, who, action, subject, details, previous, "")
     return AuditEntry(number, time, who, action, subject, details, previous, draft.expected_hash())
 
 
-def _kept(details: Mapping[str, object]) -> Mapping[str, object]:
-    out = details.get("out")
-    return {**details, "out": without_password(out)} if isinstance(out, str) else details
+def _kept(value: object) -> object:
+    """Plain values without the passwords of addresses that were given for files."""
+    if isinstance(value, Mapping):
+        return {key: _kept(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_kept(item) for item in value]
+    return without_password(value) if isinstance(value, str) and holds_password(value) else value
 
 
 def _one_line(text: str) -> str:

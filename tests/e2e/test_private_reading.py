@@ -215,7 +215,7 @@ def test_rows_are_told_apart_whatever_columns_are_called(tmp_path: Path) -> None
     plan = write_plan(tmp_path, "count")
     types = ", ".join(f'"{name}" = "text"' for name in names)
     text = plan.read_text("utf-8").replace("people.csv", "t.csv")
-    head, tail = text[: text.index("types")], text[text.index("date_order") :]
+    head, tail = text[: text.index("types")], text[text.index("date_order") :].partition("\n")[2]
     query = "SELECT * FROM data WHERE \"row number of dpdesk\" = '7' AND row_0 <> '2'"
     plan.write_text(f'{head}types = {{ {types} }}\nquery = """{query}"""\n{tail}', "utf-8")
     with AppContext.open(tmp_path / "home") as context:

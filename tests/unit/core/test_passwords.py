@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpdesk.core.passwords import holds_password, without_password
+from dpdesk.core.passwords import holds_password, without_password, without_those_of
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,29 @@ from dpdesk.core.passwords import holds_password, without_password
         ("host=h password=secret user=u", "host=h password=… user=u"),
         (f"postgresql://u:{'t' * 4_000}@h/db", "postgresql://u:…@h/db"),
         ("a plain title: 1 of 2", "a plain title: 1 of 2"),
+        ("host=h password=' a b' user=u", "host=h password=… user=u"),
+        ("DSN=x;PWD={a;b};X=1", "DSN=x;PWD=…;X=1"),
+        ("host=h,password=secret", "host=h,password=…"),
+        ("PGPASSWORD=secret psql", "PGPASSWORD=… psql"),
+        ('{"password": "secret"}', '{"password": …}'),
+        ("postgresql://u%3Asecret@h/d", "postgresql://u:…@h/d"),
+        ("postgresql%3A%2F%2Fu%3Asecret%40h", "postgresql://u:…@h"),
+        ("postgresql://h/d?p%61ssword=secret", "postgresql://h/d?password=…"),
+        (
+            "postgresql://h/d?options=-c%2520password%253Dsecret",
+            "postgresql://h/d?options=-c password=…",
+        ),
+        ("postgresql://u\uff1asecret@h/d", "postgresql://u:…@h/d"),
+        ("postgresql://u:a?b=secret@h/d", "postgresql://u:…@h/d"),
+        ("postgresql://u@h:secret/d", "postgresql://u@h:…/d"),
+        ("u:secret@h:5432/d", "u:…@h:5432/d"),
+        ("h:5432:d:u:secret", "h:5432:d:u:…"),
+        ("https://h/people.csv?sig=secret&x=1", "https://h/people.csv?sig=…&x=1"),
+        ("https://h/people.csv?X-Amz-Signature=secret", "https://h/people.csv?X-Amz-Signature=…"),
+        ("postgresql://h:1,k:2/d?user=a&port=5,6", "postgresql://h:1,k:2/d?user=a&port=5,6"),
+        ("postgresql://%2Ftmp%2Fx:7/d?passfile=/x", "postgresql://%2Ftmp%2Fx:7/d?passfile=/x"),
+        ("people%20of%20100%25.csv", "people%20of%20100%25.csv"),
+        ("compass: north", "compass: north"),
     ],
 )
 def test_a_password_is_replaced_and_nothing_else(text: str, shown: str) -> None:
@@ -36,3 +59,12 @@ def test_a_password_that_the_cut_goes_through_is_left_out() -> None:
 def test_a_long_text_is_looked_through_only_as_far_as_an_address_can_reach(text: str) -> None:
     assert len(without_password(text)) <= 10_001
     assert not holds_password(text)
+
+
+def test_a_password_is_taken_out_of_what_repeats_it_as_a_path() -> None:
+    given = ["run", "postgresql:///u:secret@h/d", "--out", "x"]
+    said = "/home/me/postgresql:/u:secret@h/d: there is no such file, x is free."
+    assert without_those_of(given, said) == (
+        "/home/me/postgresql:///u:…@h/d: there is no such file, x is free."
+    )
+    assert without_those_of(["run", "a.csv"], said) == said
