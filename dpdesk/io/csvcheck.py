@@ -284,6 +284,8 @@ def _legacy(
         mixed = faults.mixed_encodings(path.name, dialect, result)
         guess = guess_legacy(word for word in words if not is_utf8(word))
         raise _with_encoding_named(path, dialect, mixed, token, report, guess.encoding)
+    if not guess.likely:
+        raise faults.unclear_encoding(path.name, guess, result.line)
     note = msg(
         "Line {line} is not UTF-8; the file was read as {encoding}, a guess (`{example}`); "
         "name the `encoding` if letters look wrong.",

@@ -520,7 +520,9 @@ def _notes(checked: Checked) -> tuple[str, ...]:
     if checked.left_out:
         notes.append(_left_out_note(checked))
     if checked.ctrl_z:
-        notes.append("The byte 0x1A (end of file of old programs) at the end was left out.")
+        notes.append(
+            "What fills up the end of the file (0x1A of old programs, or NULs) was left out."
+        )
     return tuple(notes)
 
 

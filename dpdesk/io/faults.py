@@ -15,6 +15,7 @@ from dpdesk.io.sniff import Dialect, shown_delimiter
 if TYPE_CHECKING:
     from dpdesk.io.remedies import Remedy
     from dpdesk.io.scan import ScanResult
+    from dpdesk.io.transcode import LegacyGuess
 
 
 def fault_error(
@@ -34,6 +35,22 @@ def fault_error(
     error = builders[result.fault](name, dialect, result)
     skipping = error.code == "csv.preamble" and not (remedy and remedy.even)
     return error if remedy is None or skipping else with_remedy(error, remedy)
+
+
+def unclear_encoding(name: str, guess: LegacyGuess, line: int = 0) -> InputError:
+    """The error for a text that is not UTF-8 and whose letters no guess can tell."""
+    return InputError(
+        "encoding.unclear",
+        msg(
+            "{name}: the text is not UTF-8, and its letters cannot be guessed: read as {encoding} "
+            "they stand in rows, as in `{example}`.",
+            name=name,
+            encoding=guess.encoding,
+            example=guess.example,
+        ),
+        hint="Name the `encoding` under [source], for instance cp1251, cp1253, shift_jis or gb18030.",
+        details={"line": line} if line else {},
+    )
 
 
 def with_remedy(error: InputError, remedy: Remedy) -> InputError:

@@ -10,6 +10,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import KEEP, UNEVEN, queries_rows
+from dpdesk.io import faults
 from dpdesk.io.csvload import RAW, Loaded, column_names
 from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
@@ -144,6 +145,8 @@ def _readable(path: Path, dialect: Dialect) -> Dialect:
     if not dialect.guessed or _is_utf8(data, complete):
         return dialect
     guess = guess_legacy(high_words([data]))
+    if not guess.likely:
+        raise faults.unclear_encoding(path.name, guess)
     note = msg(
         "The file is not UTF-8; it is shown as {encoding}, a guess (`{example}`); name the "
         "`encoding` if letters look wrong.",
@@ -165,7 +168,6 @@ def _is_utf8(data: bytes, complete: bool) -> bool:
 
 def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
     """What the scan finds in the head; a record that the head's end cuts is no fault."""
-    from dpdesk.io import faults
     from dpdesk.io.csvcheck import named_width, scan_as
     from dpdesk.io.remedies import remedy
     from dpdesk.io.scan import NONE, SHORT, UNTERMINATED, ScanResult

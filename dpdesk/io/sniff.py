@@ -656,7 +656,10 @@ def _delimiter(
     ]
     splits = [split for split in splits if split.any_split]
     if not splits:
-        notes.append("No delimiter was found, so every line is one value of a single column.")
+        notes.append(
+            "No delimiter was found, so every line is one value of a single column; name the "
+            "`delimiter` if there is one, or `widths` if columns stand in fixed places."
+        )
         return "\t" if path.suffix.lower() == ".tsv" else ","
     check_width(name, min(split.width for split in splits))  # however the text is taken apart
     even = [split for split in splits if split.share == 1.0 and split.width > 1]

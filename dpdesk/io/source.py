@@ -127,14 +127,15 @@ def file_print(path: Path, token: CancelToken, report: Report, step: str) -> Fil
 
 
 def text_of(path: Path, start: int, encoding: str) -> Stretch:
-    """The text of a file from byte ``start`` on, without Ctrl-Z (0x1A) at its end.
+    """The text of a file from byte ``start`` on, without Ctrl-Z (0x1A) and NULs at its end.
 
-    Old DOS programs close a text with that byte, whether its last line has ended or not, and fill
-    its last block with it; it is no value. A ``stop`` of the stretch says that there was one.
+    Old DOS programs close a text with Ctrl-Z, whether its last line has ended or not, and fill its
+    last block with it; other programs and systems fill one with NULs. They are no value. A ``stop``
+    of the stretch says that there were some.
     """
     # In UTF-16 and UTF-32 a sign has several bytes, and its place counts from the text's beginning.
     unit = len("\x1a".encode(encoding, "replace"))
-    end, cr, lf = (sign.encode(encoding, "replace") for sign in ("\x1a", "\r", "\n"))
+    end, nul, cr, lf = (sign.encode(encoding, "replace") for sign in ("\x1a", "\0", "\r", "\n"))
     if end.decode(encoding, "replace") != "\x1a":
         return Stretch(path, start)
     try:
@@ -145,7 +146,7 @@ def text_of(path: Path, start: int, encoding: str) -> Stretch:
     except OSError as problem:
         raise storage_error(problem, path, "read") from problem
     kept = _without(tail, unit, (cr, lf))
-    text = _without(tail[:kept], unit, (end,))
+    text = _without(tail[:kept], unit, (end, nul))
     if text < kept:
         return Stretch(path, start, size - len(tail) + text)
     return Stretch(path, start)

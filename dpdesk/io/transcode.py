@@ -27,16 +27,27 @@ _SIGNS = re.compile(
     rb"|[\xa1\xbf](?=[A-Z\xc0-\xde]))" % {b"letter": _LETTER}  # ¿Cuál, ¡Sí
 )
 _GUILLEMETS = b"\xab\xbb"
+_OLDER = ("cp850", "mac_roman")
+"""Of DOS and of old Macintosh computers: their letters stand where others have hardly any."""
+_BETWEEN = re.compile(rb"[\x80\x85\x91\x92\x96\x97\x99]")
+"""Signs of cp1252 that stand inside words too; those of the others are letters."""
+_ROW = re.compile(rb"[\xc0-\xff]{3}|[\x80-\xff]{4}")
+_MANY_LETTERS = 8
 _ENOUGH = 20_000
 
 
 @dataclass(frozen=True)
 class LegacyGuess:
-    """The likeliest encoding, a word read with it, and how many words are valid UTF-8 instead."""
+    """The likeliest encoding, a word read with it, and how many words are valid UTF-8 instead.
+
+    ``likely`` is False where most words have rows of letters that no language of Western or Central
+    Europe has: they are Cyrillic, Greek, Chinese or others, and no guess is right.
+    """
 
     encoding: str
     example: str
     utf8_words: int
+    likely: bool = True
 
 
 def high_words(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -68,8 +79,25 @@ def guess_legacy(words: Iterable[bytes]) -> LegacyGuess:
     told = _told_by_letters(sample)
     scores = {encoding: sum(_score(w, encoding) for w in told) for encoding in CANDIDATES}
     best = max(CANDIDATES, key=lambda encoding: scores[encoding])
+    if _looks_older(told):
+        plain = [_BETWEEN.sub(b"'", word) for word in told]
+        ranked = (best, *_OLDER)
+        best = max(ranked, key=lambda encoding: sum(_score(word, encoding) for word in plain))
     example = sample[0].decode(best, "replace")[:40] if sample else ""
-    return LegacyGuess(best, example, utf8)
+    return LegacyGuess(best, example, utf8, likely=best in _OLDER or not _in_rows(told))
+
+
+def _looks_older(words: Iterable[bytes]) -> bool:
+    """Whether most signs are of those of which cp1252 has hardly a letter."""
+    high = [byte for word in words for byte in _BETWEEN.sub(b"", word) if byte >= 0x80]
+    return 2 * sum(byte < 0xA0 for byte in high) > len(high)
+
+
+def _in_rows(words: Iterable[bytes]) -> bool:
+    different = {*words}
+    rows = [word for word in different if _ROW.search(word)]
+    letters = {byte for word in rows for byte in word if byte >= 0x80}
+    return 2 * len(rows) > len(different) and len(letters) >= _MANY_LETTERS
 
 
 def _told_by_letters(words: Iterable[bytes]) -> list[bytes]:
@@ -104,6 +132,8 @@ def _score(word: bytes, encoding: str) -> float:
         in_word = any(neighbour.isalpha() for neighbour in around)
         if "\x80" <= character <= "\x9f":
             score -= 5.0
+        elif character.isupper() and position and text[position - 1].islower():
+            score -= 1.0
         elif character.isalpha():
             score += 1.0 if in_word else 0.0
         elif in_word:

@@ -241,6 +241,8 @@ def _ends() -> Iterator[PortalFile]:
     units = ("", "", "persons", "%")
     yield _made("units-row", _text([lines[0], ",".join(units), *lines[1:]]), (units, *ROWS))
     yield _made("ctrl-z", _text(lines) + "\x1a", notes=("0x1A",))
+    yield _made("nuls-at-the-end", _text(lines) + "\0" * 100, notes=("NULs",))
+    yield _made("nuls-behind-the-last-value", _text(lines, last=False) + "\0" * 9, notes=("NULs",))
     yield _made(
         "mark-and-title",
         "\ufeff" + _text(["Population,,,", *lines, "Source: x,,,"]),
