@@ -48,7 +48,8 @@ def unclear_encoding(name: str, guess: LegacyGuess, line: int = 0) -> InputError
             encoding=guess.encoding,
             example=guess.example,
         ),
-        hint="Name the `encoding` under [source], for instance cp1251, cp1253, shift_jis or gb18030.",
+        hint="Name the `encoding` under [source], for instance cp1251, cp1253, shift_jis or "
+        "gb18030.",
         details={"line": line} if line else {},
     )
 
