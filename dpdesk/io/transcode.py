@@ -31,7 +31,7 @@ _OLDER = ("cp850", "mac_roman")
 """Of DOS and of old Macintosh computers: their letters stand where others have hardly any."""
 _BETWEEN = re.compile(rb"[\x80\x85\x91\x92\x96\x97\x99]")
 """Signs of cp1252 that stand inside words too; those of the others are letters."""
-_ROW = re.compile(rb"[\xc0-\xff]{3}|[\x80-\xff]{4}")
+_ROW = re.compile(rb"[\x80-\xff]{3}")
 _MANY_LETTERS = 8
 _ENOUGH = 20_000
 
@@ -84,7 +84,7 @@ def guess_legacy(words: Iterable[bytes]) -> LegacyGuess:
         ranked = (best, *_OLDER)
         best = max(ranked, key=lambda encoding: sum(_score(word, encoding) for word in plain))
     example = sample[0].decode(best, "replace")[:40] if sample else ""
-    return LegacyGuess(best, example, utf8, likely=best in _OLDER or not _in_rows(told))
+    return LegacyGuess(best, example, utf8, likely=not _in_rows(sample))
 
 
 def _looks_older(words: Iterable[bytes]) -> bool:

@@ -40,8 +40,17 @@ def _user() -> str | None:
 
 
 @contextmanager
-def postgres_server(password: str = "") -> Iterator[str]:
-    """The address of a running server, which is gone afterwards; it asks for the password."""
+def postgres_server(
+    password: str = "",
+    way: str = "scram-sha-256",
+    port: int = 0,
+    tls: tuple[bytes, bytes] = (b"", b""),
+) -> Iterator[str]:
+    """The address of a running server, which is gone afterwards; it asks for the password.
+
+    ``way`` is how it asks. With a ``port`` it listens on the loopback too, and with a certificate
+    and its key (PEM) it offers TLS there.
+    """
     programs, user = server_programs(), _user()
     folder = Path(tempfile.mkdtemp(prefix="dpdesk-pg-", dir="/tmp"))  # sockets need short paths
     if user is not None:
@@ -54,14 +63,22 @@ def postgres_server(password: str = "") -> Iterator[str]:
             env=environment,
         )  # fmt: skip
 
-    data, options = folder / "data", f"-F -k {folder} -c listen_addresses='' -c max_connections=10"
+    data, listens = folder / "data", f"127.0.0.1 -p {port}" if port else "''"
+    options = f"-F -k {folder} -c max_connections=10 -c listen_addresses={listens}"
     try:
         asks = ["-A", "trust"]
         if password:
             (folder / "password").write_text(password + "\n", "utf-8")
             (folder / "password").chmod(0o644)
-            asks = ["-A", "scram-sha-256", "--pwfile", str(folder / "password")]
+            asks = ["-A", way, "--pwfile", str(folder / "password")]
         run(str(programs / "initdb"), "-D", str(data), *asks, "-U", "tester", "-N")
+        for name, content in zip(("crt", "key"), tls, strict=True):
+            path = folder / f"server.{name}"
+            if content:
+                path.write_bytes(content)
+                path.chmod(0o600)
+                shutil.chown(path, user or os.geteuid())
+                options += f" -c ssl=on -c ssl_{'cert' if name == 'crt' else name}_file={path}"
         control = (str(programs / "pg_ctl"), "-D", str(data), "-w")
         run(*control, "-o", options, "-l", str(folder / "log"), "start")
         try:

@@ -63,7 +63,9 @@ _LEAST_LIBPQ = 160_000
 _OAUTH_LIBPQ = 180_000
 _PROOFS = ("none", "scram-sha-256")
 """How a place on this computer that was not confirmed may sign the user in."""
-_NO_PASSWORD = (*_PROOFS, "md5", "gss", "sspi")
+_NO_PASSWORD = (*_PROOFS, "gss", "sspi")
+"""How a place elsewhere may whose certificate was not verified: who stands between may choose the
+four bytes of MD5 as well."""
 
 
 @dataclass(frozen=True)

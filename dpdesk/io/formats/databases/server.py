@@ -51,6 +51,11 @@ ORDER BY 5 DESC, 1, 2
 """
 _ABOUT_PASSWORD = ("password authentication failed", "no password supplied")
 
+_ABOUT_CERTIFICATE = (
+    *("certificate verify failed", "signature failure"),
+    *("server certificate for", "root certificate file"),
+)
+
 
 def server_name(address: str) -> str:
     """What errors call a server: its host and its database, never its user.
@@ -241,6 +246,33 @@ def name_parts(table: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def _about_tls(name: str, text: str) -> InputError | None:
+    """The error for a server without TLS, or with a certificate that is not its own."""
+    if "server does not support SSL" in text:
+        return InputError(
+            "database.tls",
+            msg(
+                "{name}: the server offers no TLS, without which nothing secret is sent to "
+                "another computer. The password was not sent.",
+                name=name,
+            ),
+            hint="Ask those who run the server to switch TLS on.",
+        )
+    if not any(words in text for words in _ABOUT_CERTIFICATE):
+        return None
+    return InputError(
+        "database.tls",
+        msg(
+            "{name}: the certificate of the server could not be verified ({text}). The password "
+            "was not sent.",
+            name=name,
+            text=text.rpartition("failed: ")[2],
+        ),
+        hint="Check the name in the address, and the authority in `sslrootcert` or in "
+        "~/.postgresql/root.crt.",
+    )
+
+
 def told(name: str, error: Exception) -> DpdeskError:
     """What a server said, in our words."""
     import psycopg
@@ -255,6 +287,8 @@ def told(name: str, error: Exception) -> DpdeskError:
             else msg("{name}: the server does not accept this user and password.", name=name),
             hint="Type it in the window (Open a database), or set PGPASSWORD or ~/.pgpass.",
         )
+    if isinstance(error, psycopg.OperationalError) and (found := _about_tls(name, text)):
+        return found
     if isinstance(error, psycopg.OperationalError):
         return StorageError(
             "database.unreachable",
