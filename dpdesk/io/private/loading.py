@@ -137,8 +137,9 @@ def _refuse_leave(
 ) -> None:
     """Refuse what ``allow`` lists of rows, since each line is read by itself here.
 
-    And empty rows of sheets: how many there are between others is what the number of one row says.
-    Where values are drawn, an empty row would tell that these are missing.
+    And empty rows of sheets, for how many there are between others is what the number of one row
+    says, and those of SAS transport files, which look like what fills these up behind the last row
+    (:mod:`dpdesk.io.formats.private.transport`). Where values are drawn, an empty row would tell that these are missing.
     """
     if spec.empty_rows == KEEP and drawn:
         raise InputError(
@@ -159,6 +160,17 @@ def _refuse_leave(
                 path=source,
             ),
             hint="Remove it; a row without any value is not a row of a sheet there.",
+            details={"key": "empty_rows"},
+        )
+    if spec.empty_rows == KEEP and file_format == "xpt":
+        raise InputError(
+            "source.option",
+            msg(
+                '{path}: `empty_rows = "keep"` does not apply to a SAS transport file and a '
+                "private method.",
+                path=source,
+            ),
+            hint="Remove it; a row of blanks alone looks like what fills up the end of such a file.",
             details={"key": "empty_rows"},
         )
     for kind in spec.allow:

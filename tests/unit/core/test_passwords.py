@@ -63,8 +63,8 @@ def test_a_long_text_is_looked_through_only_as_far_as_an_address_can_reach(text:
 
 def test_a_password_is_taken_out_of_what_repeats_it_as_a_path() -> None:
     given = ["run", "postgresql:///u:secret@h/d", "--out", "x"]
-    said = "/home/me/postgresql:/u:secret@h/d: there is no such file, x is free."
+    said = "/data/postgresql:/u:secret@h/d: there is no such file, x is free."
     assert without_those_of(given, said) == (
-        "/home/me/postgresql:///u:…@h/d: there is no such file, x is free."
+        "/data/postgresql:///u:…@h/d: there is no such file, x is free."
     )
     assert without_those_of(["run", "a.csv"], said) == said

@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+import pandas as pd
 import psycopg
+import pyreadstat
 import pytest
 import xlsxwriter
 
@@ -44,6 +46,16 @@ def test_a_sheet_has_no_rows_that_it_does_not_hold(tmp_path: Path) -> None:
         for number, row in enumerate([("a", "b"), ("x", "y"), ("", ""), ("z", "w")]):
             sheet.write_row(number, 0, row)
     keys = {"path": "a.xlsx", "header": True, **TYPES}
+    assert _rows(tmp_path, keys) == _rows(tmp_path, {**keys, "empty_rows": "skip"}) == 2
+    with pytest.raises(InputError, match='`empty_rows = "keep"` does not apply') as told:
+        _rows(tmp_path, {**keys, "empty_rows": "keep"})
+    assert told.value.code == "source.option"
+
+
+def test_rows_of_blanks_are_none_in_a_transport_file(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"a": ["x", "", "", "z"], "b": ["y", "", "", "w"]})
+    pyreadstat.write_xport(rows, tmp_path / "a.xpt")
+    keys = {"path": "a.xpt", "encoding": "utf-8", **TYPES}
     assert _rows(tmp_path, keys) == _rows(tmp_path, {**keys, "empty_rows": "skip"}) == 2
     with pytest.raises(InputError, match='`empty_rows = "keep"` does not apply') as told:
         _rows(tmp_path, {**keys, "empty_rows": "keep"})
