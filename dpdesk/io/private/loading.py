@@ -139,7 +139,8 @@ def _refuse_leave(
 
     And empty rows of sheets, for how many there are between others is what the number of one row
     says, and those of SAS transport files, which look like what fills these up behind the last row
-    (:mod:`dpdesk.io.formats.private.transport`). Where values are drawn, an empty row would tell that these are missing.
+    (:mod:`dpdesk.io.formats.private.transport`). Where values are drawn, an empty row would tell
+    that these are missing.
     """
     if spec.empty_rows == KEEP and drawn:
         raise InputError(
@@ -170,7 +171,8 @@ def _refuse_leave(
                 "private method.",
                 path=source,
             ),
-            hint="Remove it; a row of blanks alone looks like what fills up the end of such a file.",
+            hint="Remove it; a row of blanks alone looks like what fills up the end of such a "
+            "file.",
             details={"key": "empty_rows"},
         )
     for kind in spec.allow:
