@@ -29,6 +29,15 @@ if TYPE_CHECKING:
         StoredPseudonymKey,
     )
 
+_NO_KEY = (
+    "a key of the pseudonyms is not on this computer: that they were made with it was not checked; "
+    "all else is what the source gives, and who is linked with whom"
+)
+_OTHER_KEY = (
+    "this computer has a key with the name that the plan gives, but another one than the evidence "
+    "names: that the pseudonyms were made with it was not checked; all else is what the source "
+    "gives, and who is linked with whom"
+)
 _SALT = 16
 _MANY = 20
 
@@ -101,6 +110,19 @@ def fresh_pseudonyms(
     return Pseudonyms(recorded, replaced)
 
 
+@dataclass(frozen=True, eq=False)
+class Remade:
+    """Pseudonyms of a source made again for a release.
+
+    ``absent`` says why they are made with keys drawn for the purpose, so that only who is linked
+    with whom can be compared; ``another`` marks that this computer has another key of the name.
+    """
+
+    replaced: Mapping[str, Replacement] = field(repr=False, default_factory=dict)
+    absent: str = ""
+    another: bool = False
+
+
 def made_again(
     home: Path,
     plan: Plan,
@@ -108,24 +130,31 @@ def made_again(
     data: DataStore,
     token: CancelToken,
     report: Report,
-) -> dict[str, Replacement] | None:
-    """The same pseudonyms as those of a release; None when a key is not on this computer.
+) -> Remade:
+    """The pseudonyms of a release once more; with other keys where one is not on this computer.
 
     Raises KeyError, TypeError or ValueError when the record is not one of this plan.
     """
+    store, absent, another = _store_of(home), "", False
+    keys: dict[str, PseudonymKey] = {}
     replaced = {}
     for name, spec in plan.pseudonyms.items():
         entry = recorded[name]
         if not isinstance(entry, Mapping):
             raise TypeError("no record of a pseudonym")
-        key = _store_of(home).with_id(str(entry["key_id"]))
+        key = store.with_id(str(entry["key_id"]))
         if key is None:
-            return None
+            here = store.keys()
+            same = any(one.name == spec.key for one in here)
+            absent, another = absent or (_OTHER_KEY if same else _NO_KEY), another or same
+            key = keys.setdefault(spec.key, store.drawn(spec.key))
+        elif key.name != spec.key:
+            raise ValueError("the key has another name")
         found = _replacement(key, spec, name, str(entry["salt"]), data, token, report)
         if (found.values, found.alike) != (entry["identifiers"], entry["alike"]):
             raise ValueError("other identifiers")
         replaced[name] = found
-    return replaced
+    return Remade(replaced, absent, another)
 
 
 def _replacement(

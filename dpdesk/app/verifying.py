@@ -66,8 +66,8 @@ from dpdesk.io.safewrite import hash_file
 from dpdesk.io.source import FilePrint
 
 if TYPE_CHECKING:
+    from dpdesk.app.pseudonyms import Remade
     from dpdesk.core.recoding import AnyRecoding
-    from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
 
@@ -77,10 +77,6 @@ UNSEALED = (
 )
 _NO_EVIDENCE = (
     "the source could not be compared: the key of the commitment is in the internal part."
-)
-_NO_KEY = (
-    "a key of the pseudonyms is not on this computer, and without it no one can tell whether they "
-    "are those of the source; all other columns were checked as the other claims say"
 )
 _NOT_CHECKED_NOTE = (
     "what is marked as not checked was not compared with anything; only a signature over the "
@@ -532,7 +528,7 @@ class _Checker:
                 self._compare_labels(manifest, published, recoding, data)
                 if recoding is None:
                     return checks
-                return (*checks, self._made_again(recoding, data, workspace))
+                return (*checks, self._made_again(recoding, published, data, workspace))
         except (Cancelled, UnreadableTableError):
             raise
         except DpdeskError as error:
@@ -619,40 +615,52 @@ class _Checker:
             self._fail(VARIABLES, fault)
 
     def _made_again(
-        self, recoding: AnyRecoding, data: DataStore, workspace: Workspace
+        self, recoding: AnyRecoding, published: PublishedCsv, data: DataStore, workspace: Workspace
     ) -> ClaimCheck:
         """The table once more from the source, in the private folder, against the published one."""
         claim, again = MADE_AGAIN, workspace.folder / "made-again.csv"
-        replaced = self._replaced(data, workspace.home)
-        if isinstance(replaced, str):
-            return ClaimCheck(claim, CheckStatus.NOT_CHECKABLE, replaced, MICRODATA)
+        made = self._remade(data, workspace.home)
+        if isinstance(made, str):
+            return ClaimCheck(claim, CheckStatus.NOT_CHECKABLE, made, MICRODATA)
         try:
-            data.write_recoded(recoding, again, self._token, self._report, replaced)
-            made = hash_file(again, self._token)
+            data.write_recoded(recoding, again, self._token, self._report, made.replaced)
+            same = self._same(made, published, again)
         finally:
             again.unlink(missing_ok=True)
-        if made == hash_file(self._found.public / MICRODATA, self._token):
-            found = "made again from the source, the same byte for byte"
-            return ClaimCheck(claim, CheckStatus.CONFIRMED, found, MICRODATA)
-        found = "made again from the source, the table is another"
-        return ClaimCheck(claim, CheckStatus.FAILED, found, MICRODATA)
+        if not same:
+            found = "made again from the source, the table is another"
+            return ClaimCheck(claim, CheckStatus.FAILED, found, MICRODATA)
+        if made.absent:
+            status = CheckStatus.NOT_CHECKED if made.another else CheckStatus.NOT_CHECKABLE
+            return ClaimCheck(claim, status, made.absent, MICRODATA)
+        found = "made again from the source, the same byte for byte"
+        return ClaimCheck(claim, CheckStatus.CONFIRMED, found, MICRODATA)
 
-    def _replaced(self, data: DataStore, home: Path) -> Mapping[str, Replacement] | str:
+    def _same(self, made: Remade, published: PublishedCsv, again: Path) -> bool:
+        """Byte for byte; with keys drawn for the purpose, up to the texts of pseudonyms."""
+        if made.absent:
+            from dpdesk.io.prints import linked_alike
+
+            other = PublishedCsv(again, self._token)
+            return linked_alike(published, other, list(made.replaced), self._token)
+        digest = hash_file(again, self._token)
+        return digest == hash_file(self._found.public / MICRODATA, self._token)
+
+    def _remade(self, data: DataStore, home: Path) -> Remade | str:
         """The pseudonyms made again, or why they cannot be. Raises what reading them raises."""
-        from dpdesk.app.pseudonyms import made_again
+        from dpdesk.app.pseudonyms import Remade, made_again
 
         facts = self._found.facts()
         plan = Plan.from_plain(facts.evidence.plan, "the plan in the evidence")
         if not plan.pseudonyms:
-            return {}
+            return Remade()
         recorded = facts.evidence.pseudonyms
         try:
-            found = made_again(home, plan, recorded, data, self._token, self._report)
+            return made_again(home, plan, recorded, data, self._token, self._report)
         except (KeyError, TypeError, ValueError):
             place = self._found.root / INTERNAL / EVIDENCE
             self._found.fail(place, "`pseudonyms` are not those of its plan and the source")
             return "the evidence says of pseudonyms what cannot be"
-        return _NO_KEY if found is None else found
 
     def _given(
         self, method: RowsMethod, source: Path, workspace: Workspace

@@ -257,6 +257,63 @@ def unplaced(
     return lost
 
 
+def linked_alike(
+    first: PublishedCsv, second: PublishedCsv, renamed: Sequence[str], token: CancelToken
+) -> bool:
+    """Whether two tables are the same up to other texts in the columns ``renamed``.
+
+    The texts of the one have to go one to one with those of the other, over all these columns
+    together; an empty field stands for itself. A text is known by the multiset of its rows, and
+    in each further round by what the texts next to it were known by (colour refinement), so what
+    no number of rounds can tell apart passes for the same. Raises Cancelled, and what reading the
+    tables raises.
+    """
+    if first.columns != second.columns or first.rows != second.rows:
+        return False
+    key = fresh_print_key()
+    both = [_refined(table, renamed, key, token) for table in (first, second)]
+    return all(apart(*map(CountedPrints, pair)) == (0, 0) for pair in zip(*both, strict=True))
+
+
+def _refined(
+    published: PublishedCsv, renamed: Sequence[str], key: Prints, token: CancelToken
+) -> tuple[Prints, Prints]:
+    """The prints of the rows and of the texts of renamed columns, by the company that they keep."""
+    import pyarrow as pa
+
+    kept = [name for name in published.columns if name not in renamed]
+    rows = published_prints(published, kept, key, token)
+    columns = [_column(published, name, token) for name in renamed]
+    texts = pa.concat_arrays([each.dictionary for each in columns]).dictionary_encode()
+    starts = np.cumsum([0, *(len(each.dictionary) for each in columns)])
+    ids = texts.indices.to_numpy()
+    codes = [
+        ids[start + each.indices.to_numpy()]
+        for start, each in zip(starts[:-1], columns, strict=True)
+    ]
+    empty = texts.dictionary.index(pa.scalar("", pa.string())).as_py()
+    known = np.zeros(len(texts.dictionary), np.uint64)
+    for _ in range(len(renamed) + 1):
+        token.check()
+        seen = np.zeros(len(known), np.uint64)
+        for place, code in enumerate(codes):
+            np.add.at(seen, code, _mixed(rows + np.uint64(place), key))
+        known = _mixed(seen, key)
+        if empty >= 0:
+            known[empty] = 0
+        for place, code in enumerate(codes):
+            rows = _mixed(rows ^ (known[code] + np.uint64(place)), key)
+    return rows, np.delete(known, empty) if empty >= 0 else known
+
+
+def _mixed(prints: Prints, key: Prints) -> Prints:
+    """Numbers of 64 bits, one to one to others that look random without the key."""
+    found = (prints ^ key[0]) * key[1]
+    found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(found ^ (found >> np.uint64(31)))
+
+
 @dataclass(frozen=True, eq=False)
 class _Held:
     """The values of each key of a table: ``codes`` from ``begins`` on, so many as ``sizes``."""

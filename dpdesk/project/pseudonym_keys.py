@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NoReturn
@@ -108,11 +108,12 @@ class PseudonymKeys(KeyFolder):
                 ),
             )
         moment = (now or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)
-        key = PseudonymKey(
-            name, secrets.token_hex(_ID), time_text(moment), secrets.token_bytes(_SECRET)
-        )
         with locked(self.folder, "keys"):
-            return self._add(key)
+            return self._add(replace(self.drawn(name), created=time_text(moment)))
+
+    def drawn(self, name: str) -> PseudonymKey:
+        """A key that is kept nowhere."""
+        return PseudonymKey(name, secrets.token_hex(_ID), "", secrets.token_bytes(_SECRET))
 
     def open(self, name: str) -> PseudonymKey:
         """The key of this name.

@@ -30,7 +30,8 @@ def test_without_a_submission_it_says_so() -> None:
 
 def test_a_submission_is_told_with_person_time_key_and_note() -> None:
     found = standing(submitted())
-    assert found.sentence.endswith("Round 1: 0 of 2 votes are cast, 0 revealed.")
+    assert "Round 1: 0 of 2 votes are cast, 0 revealed." in found.sentence
+    assert "Each reviewer votes in a copy of this folder" in found.sentence
     line = found.events[0]
     assert line.startswith("2026-11-20 12:00 UTC  Anna submitted the release (key ")
     assert line.endswith("“Please look at the uniques.”")

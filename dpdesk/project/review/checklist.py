@@ -396,32 +396,33 @@ def _verified(case: Case) -> Answer:
     return Answer(Status.PASS, text, Basis.FILES)
 
 
+_SETTLED = {
+    MADE_AGAIN: "The published table was made again from the source, the same byte for byte.",
+    ROWS_COMPARED: "The columns that were not drawn were compared with the source, row by row; "
+    "values are drawn once, so no table can be made again.",
+    CELLS_COUNTED: "The true values of all cells were counted again from the source.",
+}
+
+
 def _source(case: Case) -> Answer:
+    for claim, text in _SETTLED.items():
+        if case.facts.confirmed(claim):
+            return Answer(Status.PASS, text, Basis.SOURCE)
     check = case.facts.claim(MADE_AGAIN)
-    if check is not None and check.status is CheckStatus.CONFIRMED:
-        text = "The published table was made again from the source, the same byte for byte."
-        return Answer(Status.PASS, text, Basis.SOURCE)
     if check is not None and check.status is CheckStatus.FAILED:
         text = "Made again from the source, the table is another."
         return Answer(Status.FAIL, text, Basis.SOURCE, "Make the release again from the source.")
-    if case.facts.confirmed(ROWS_COMPARED):
-        text = (
-            "The columns that were not drawn were compared with the source, row by row; values "
-            "are drawn once, so no table can be made again."
-        )
-        return Answer(Status.PASS, text, Basis.SOURCE)
-    if case.facts.confirmed(CELLS_COUNTED):
-        text = "The true values of all cells were counted again from the source."
-        return Answer(Status.PASS, text, Basis.SOURCE)
     if case.facts.about.protection is Protection.NOISE:
         text = "Noise is drawn once and forgotten, so no table can be made again from the source."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     advice = "Verify the release with its source file."
-    text = "The source was not available here; figures that need it are only as recorded"
+    text = "The source was not available here; figures that need it are only as recorded."
+    if check is not None and check.status is not CheckStatus.NEEDS_SOURCE:
+        advice, text = "Verify it where its keys are.", msg("With the source: {r}.", r=check.found)
     if case.policy.require_source_verification:
-        text += ", and the policy asks for a check with the source."
+        text = msg("{found} The policy asks for a whole check with the source.", found=text)
         return Answer(Status.FAIL, text, Basis.FILES, advice)
-    return Answer(Status.REVIEW, text + ".", Basis.FILES, advice)
+    return Answer(Status.REVIEW, text, Basis.FILES, advice)
 
 
 def _public_fields(case: Case) -> Answer:
@@ -447,9 +448,8 @@ def _public_fields(case: Case) -> Answer:
     text += "did it"
     advice = "Make the release again with this version; inform those who have the old one."
     if case.facts.release.manifest.result.get("rows_suppressed") == 0:
-        return Answer(
-            Status.REVIEW, msg("{text}; no row was suppressed.", text=text), Basis.FILES, advice
-        )
+        text = msg("{text}; no row was suppressed.", text=text)
+        return Answer(Status.REVIEW, text, Basis.FILES, advice)
     text += ", so that values of suppressed rows can be computed back."
     return Answer(Status.FAIL, text, Basis.FILES, advice)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sqlite3
 from base64 import b64encode
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from dpdesk.io.planfile import read_plan
 from dpdesk.io.store import DataStore
 from dpdesk.project.pseudonym_keys import PseudonymKeys
 from dpdesk.project.review.votes import ItemStatus
+from tests.helpers.forging import canonical, manifest_of, seal_again
 from tests.reference.pseudonyms import pseudonym
 
 ROWS = 120
@@ -220,11 +222,44 @@ def test_a_release_is_verified_with_the_source_where_the_key_is_at_hand(
     assert status_of(with_key, MADE_AGAIN) is CheckStatus.CONFIRMED
     with AppContext.open(tmp_path) as other:
         without = verified(other, release, source)
+        assert status_of(without, MADE_AGAIN) is CheckStatus.NOT_CHECKABLE
+        make_key(other, "people", silent)
+        another = verified(other, release, source)
     assert without.ok
-    assert status_of(without, MADE_AGAIN) is CheckStatus.NOT_CHECKABLE
+    assert status_of(another, MADE_AGAIN) is CheckStatus.NOT_CHECKED
     claim = "at least 5 different pseudonyms of person in every class"
     assert status_of(without, claim) is CheckStatus.CONFIRMED
     assert verified(context, release / "public").ok
+
+
+def test_without_the_key_who_is_linked_with_whom_is_compared_with_the_source(
+    tmp_path: Path, release: Path
+) -> None:
+    forged = tmp_path / "forged"
+    shutil.copytree(release, forged)
+    table = forged / "public" / "microdata.csv"
+    header, *rows = (line.split(",") for line in table.read_text("utf-8").splitlines())
+    place = header.index("person")
+    other = next(row for row in rows if row[place] not in ("", rows[-1][place]))
+    other[place] = rows[-1][place]  # two people pass for one
+    table.write_text("\n".join(",".join(row) for row in [header, *sorted(rows)]) + "\n", "utf-8")
+    seal_again(forged, manifest_of(forged))
+    with AppContext.open(tmp_path / "home") as context:
+        found = verified(context, forged, release.parent / "a.csv")
+    assert status_of(found, MADE_AGAIN) is CheckStatus.FAILED
+
+
+def test_an_evidence_that_names_the_key_otherwise_is_not_believed(
+    tmp_path: Path, context: AppContext, release: Path
+) -> None:
+    forged = tmp_path / "forged"
+    shutil.copytree(release, forged)
+    evidence = forged / "internal" / "evidence.json"
+    plain = json.loads(evidence.read_text("utf-8"))
+    plain["plan"]["attributes"]["person"]["pseudonym"]["key"] = "others"
+    evidence.write_bytes(canonical(plain))
+    seal_again(forged, manifest_of(forged))
+    assert not verified(context, forged, release.parent / "a.csv").ok
 
 
 def test_a_deleted_key_makes_no_pseudonyms(tmp_path: Path) -> None:

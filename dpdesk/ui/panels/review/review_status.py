@@ -264,7 +264,8 @@ def _status_words(state: ReviewState) -> tuple[str, str]:
             "they are: add the cards of the people in People and keys.",
         )
         return "caution", text
-    return kinds.get(state.status, "info"), f"{_state_words(state.status)} {_round_words(current)}"
+    parts = (_state_words(state.status), _round_words(current), _next_words(state.status, current))
+    return kinds.get(state.status, "info"), " ".join(filter(None, parts))
 
 
 def _state_words(status: Status) -> str:
@@ -280,6 +281,22 @@ def _state_words(status: Status) -> str:
         Status.SUPERSEDED: translate("Review", "Superseded: another release takes its place."),
     }
     return texts[status]
+
+
+def _next_words(status: Status, current: Round) -> str:
+    """What brings a round further, in which reviewers work on copies of the folder."""
+    if status not in (Status.SUBMITTED, Status.IN_REVIEW):
+        return ""
+    if len(current.voters) < current.payload.reviewers:
+        return translate(
+            "Review",
+            "Each reviewer votes in a copy of this folder; “Join copies” brings the votes "
+            "together.",
+        )
+    return translate(
+        "Review",
+        "Now each reviewer reveals their vote; “Join copies” brings the revealed votes together.",
+    )
 
 
 def _round_words(current: Round) -> str:
