@@ -38,6 +38,7 @@ _OTHER_KEY = (
     "names: that the pseudonyms were made with it was not checked; all else is what the source "
     "gives, and who is linked with whom"
 )
+_RECORDED = frozenset({"key_id", "salt", "identifiers", "alike"})
 _SALT = 16
 _MANY = 20
 
@@ -135,12 +136,14 @@ def made_again(
 
     Raises KeyError, TypeError or ValueError when the record is not one of this plan.
     """
+    if set(recorded) != set(plan.pseudonyms):
+        raise ValueError("pseudonyms of other columns")
     store, absent, another = _store_of(home), "", False
     keys: dict[str, PseudonymKey] = {}
     replaced = {}
     for name, spec in plan.pseudonyms.items():
         entry = recorded[name]
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, Mapping) or set(entry) != _RECORDED:
             raise TypeError("no record of a pseudonym")
         key = store.with_id(str(entry["key_id"]))
         if key is None:

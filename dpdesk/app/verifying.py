@@ -652,9 +652,9 @@ class _Checker:
 
         facts = self._found.facts()
         plan = Plan.from_plain(facts.evidence.plan, "the plan in the evidence")
-        if not plan.pseudonyms:
-            return Remade()
         recorded = facts.evidence.pseudonyms
+        if not plan.pseudonyms and not recorded:
+            return Remade()
         try:
             return made_again(home, plan, recorded, data, self._token, self._report)
         except (KeyError, TypeError, ValueError):
