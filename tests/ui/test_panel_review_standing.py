@@ -88,7 +88,8 @@ def test_an_opened_release_shows_who_signed_and_that_votes_are_sealed(
     page = room.panel.standing
     assert (page.band.kind, page.band.text) == (
         "info",
-        "In review. Round 1: 1 of 2 votes are cast, 0 revealed.",
+        "In review. Round 1: 1 of 2 votes are cast, 0 revealed. Each reviewer votes in a copy of "
+        "this folder; “Join copies” brings the votes together.",
     )
     assert page.votes.text == "Anna Weber: sealed; no one can read it yet."
     assert "Carla Author submitted the release" in page.events.text

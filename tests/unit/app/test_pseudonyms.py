@@ -323,7 +323,7 @@ def test_rows_of_too_few_persons_are_refused_and_nothing_is_written(
     with pytest.raises(RefusedError) as caught:
         released(context, plan)
     assert caught.value.code == "pseudonym.few-persons"
-    assert "1 person only" in caught.value.sentence
+    assert "only 1 person" in caught.value.sentence
     assert not plan.with_suffix(".out").exists()
     release = released(context, write_plan(tmp_path, "a.csv", 'of = "group"'))
     assert verified(context, release).ok
