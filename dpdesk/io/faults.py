@@ -139,15 +139,21 @@ def _lacks_row_name(dialect: Dialect) -> bool:
 
 
 def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | None:
-    """Title lines above the table: single fields above lines of several."""
+    """Title lines above the table: single fields above lines of several.
+
+    Below a title that was found, and in several lines, they may have a delimiter in them.
+    """
     widths = [len(record.fields) for record in dialect.head]
-    if not widths or widths[0] != 1:
+    if not widths or (widths[0] != 1 and not (dialect.skip or len({*widths[:2]}) > 1)):
         return None
     below = Counter(width for width in widths if width > widths[0])
     if not below or sum(below.values()) * 2 < len(widths):
         return None
     usual = below.most_common(1)[0][0]
-    table = next(record.line for record in dialect.head if len(record.fields) == usual)
+    above = widths.index(usual)
+    table = dialect.head[above].line
+    if widths[0] != 1 and (set(widths[above:]) != {usual} or above + bool(dialect.skip) < 2):
+        return None
     return InputError(
         "csv.preamble",
         counted(
@@ -163,12 +169,12 @@ def _preamble(name: str, dialect: Dialect, result: ScanResult) -> InputError | N
         ),
         hint=msg(
             "Write `skip = {skip}` under [source] to leave out the lines above the table.",
-            skip=table - dialect.first_line,
+            skip=dialect.skip + table - dialect.first_line,
         ),
         details={
             "line": result.first_line,
             "table_line": table,
-            "skip": table - dialect.first_line,
+            "skip": dialect.skip + table - dialect.first_line,
         },
     )
 

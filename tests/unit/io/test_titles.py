@@ -217,3 +217,19 @@ def test_every_sure_start_is_the_start(
 @given(st.lists(st.lists(WORDS, min_size=3, max_size=3), min_size=2, max_size=9))
 def test_tables_of_words_without_titles_lose_no_line(rows: list[list[str]]) -> None:
     assert table_start(rows).above == 0
+
+
+def test_a_title_with_a_delimiter_below_another_is_asked_for(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    titles, names = "Table 4.2\n\nall regions, all years\n\n", ("region", "year", "note")
+    notes = ["estimated", *[""] * 4, "rev. 2", *[""] * 3, "provisional", "", "see text", *[""] * 9]
+    rows = "".join(f"Ulm {n % 5},{2000 + n},{note}\n" for n, note in enumerate(notes))
+    (tmp_path / "a.csv").write_text(f"{titles}{','.join(names)}\n{rows}")
+    with pytest.raises(InputError, match="seems to start on line 5") as caught:
+        DataStore.open(SourceSpec("a.csv"), tmp_path, workspace, CancelToken(), silent)
+    assert "`skip = 4`" in caught.value.hint
+    spec = SourceSpec("a.csv", skip=4)
+    data = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+    assert (data.columns, data.rows) == (names, 21)
+    data.close()
