@@ -25,6 +25,7 @@ from dpdesk.app.witnessing import (
     audit_gap,
     check_not_lost,
     check_witnessed,
+    copy_notes,
     debits_elsewhere,
     elsewhere_note,
     is_gone,
@@ -136,6 +137,7 @@ def look_at_ledger(
     if unwitnessed:
         notes.append(unwitnessed_note(unwitnessed).sentence)
     notes += [note.sentence for note in witness_notes(context)]
+    notes += [note.sentence for note in copy_notes(path, identity)]
     return LedgerPicture(
         path, identity, tuple(accounts), len(entries), entries[-1].hash, tuple(notes), doubts
     )

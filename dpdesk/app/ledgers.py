@@ -32,6 +32,7 @@ from dpdesk.app.witnessing import (
     audit_end,
     check_not_lost,
     check_witnessed,
+    copy_notes,
     debit_facts,
     debits_elsewhere,
     elsewhere_note,
@@ -251,7 +252,8 @@ class LedgerDesk:
     def _elsewhere(self, ledger: str, request: DebitRequest) -> tuple[Note, ...]:
         """A note on debits on the same people or file that other ledgers hold; none without."""
         found = debits_elsewhere(self.context, ledger, request.population, (request.source,))
-        return (elsewhere_note(found),) if found else ()
+        others = (elsewhere_note(found),) if found else ()
+        return (*others, *copy_notes(self.path, ledger))
 
     def _tell_limit(self, found: LimitSet, report: Report) -> None:
         """Say and enter that the plan's limit is that of its people from now on."""

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import enter
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.shapes import read_json
 from dpdesk.project.settings import acting_user
 
@@ -296,6 +296,39 @@ def elsewhere_note(found: Sequence[DebitElsewhere]) -> Note:
             "here: {costs} in {where}.",
             costs=costs,
             where=where,
+        ),
+    )
+
+
+def copy_notes(path: Path, ledger: str) -> tuple[Note, ...]:
+    """A warning that the ledger with this id lies at another place as well: one is a copy.
+
+    As far as the witness knows places and files are there. What one of them spends the other lacks;
+    nothing is spent from that one until it was entered again. Raises StorageError ``witness.*``.
+    """
+    from dpdesk.project.ledger import Ledger, Witness
+
+    here, found = os.path.realpath(path), []
+    for place, known in Witness.here().seen().places.items():
+        if not ledger or known != ledger or os.path.realpath(place) == here or is_gone(Path(place)):
+            continue
+        try:
+            with closing(Ledger.open(Path(place), create=False)) as other:
+                if other.identity == ledger:
+                    found.append(place)
+        except DpdeskError:
+            continue
+    if not found:
+        return ()
+    return (
+        Note(
+            "ledger.copy",
+            msg(
+                "{path}: this ledger lies in {places} as well: one is a copy, and what one of them "
+                "spends the other does not count. Use one of them alone, and take the others away.",
+                path=path,
+                places=listed(found, _SHOWN),
+            ),
         ),
     )
 

@@ -299,3 +299,30 @@ def test_another_name_spends_no_more_than_the_limit_of_the_same_people_until_dec
     assert run(other, "two")[0] == 0
     spent = [account["spent"]["epsilon"] for account in told(capsys, "show")["accounts"]]
     assert spent == [1, 1]
+
+
+@pytest.mark.parametrize("home_too", [False, True])
+def test_a_copy_of_a_ledger_is_told_before_it_is_spent_from(
+    tmp_path: Path,
+    private_home: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    home_too: bool,
+) -> None:
+    first = spender(tmp_path, "first", "")
+    assert main(["run", str(first), "--out", str(tmp_path / "one")]) == 0
+    assert "as well: one is a copy" not in capsys.readouterr().err
+    original = private_home / "ledger.sqlite"
+    shutil.copy(original, first.parent / "elsewhere.sqlite")
+    if home_too:
+        shutil.copytree(private_home, tmp_path / "copied home")
+        monkeypatch.setenv("DPDESK_HOME", str(tmp_path / "copied home"))
+    other = spender(tmp_path, "second", 'ledger = "elsewhere.sqlite"')
+
+    assert main(["run", str(other), "--out", str(tmp_path / "two")]) == 0
+    warned = " ".join(capsys.readouterr().err.split())
+    assert "this ledger lies in" in warned
+    assert str(original) in warned
+    monkeypatch.setenv("DPDESK_HOME", str(private_home))
+    assert main(["run", str(first), "--out", str(tmp_path / "three")]) == 2
+    assert "an old copy that was put back" in capsys.readouterr().err

@@ -59,9 +59,15 @@ class Transition(Protocol):
 
 
 def group_variance(
-    transition: FullTransition, found: Floats, weights: Floats, chosen: Mask
+    transition: FullTransition,
+    found: Floats,
+    weights: Floats,
+    chosen: Mask,
+    drift: Floats | None = None,
 ) -> float:
     """Variance of Σ w_s y_s for one attribute, from a sample of its decoy groups.
+
+    ``drift`` is how the estimate moves with published counts, by default through the full matrix.
 
     ``found`` are the counts x of matching tuples by true value, shape (V,). A group with values g
     contributes Σ_v (A_v w − d)[published value]: given its members, that varies by the variance of
@@ -74,7 +80,8 @@ def group_variance(
     own = weights[sample]
     of_group = own.sum(1) * share[sample].sum(1) / groups.size
     slopes = transition.slopes(of_group)
-    drift = slopes - share * chosen
+    if drift is None:
+        drift = slopes - share * chosen
     hits = share[sample].sum(1)
     published = hits @ (own - drift[sample]).var(1) + (groups.size - hits) @ drift[sample].var(1)
     composed = float(((of_group - slopes[sample].sum(1)) ** 2).sum()) if groups.mixed else 0.0
@@ -452,8 +459,7 @@ def _two_state_estimate(
 ) -> Estimate:
     """The sum of the estimates of each combination of chosen values, each against all others.
 
-    For one attribute of which most values are chosen it is |P| less the others. Variances are
-    added: counts of different values vary against each other, so that is a little too much.
+    For one attribute of which most values are chosen it is |P| less the others.
     """
     chosen = tables.chosen
     turned = len(chosen) == 1 and 2 * int(chosen[0].sum()) > len(chosen[0])
@@ -470,19 +476,79 @@ def _two_state_estimate(
         return wrong
     if len(parts) == 1 and not turned:
         return parts[0]
-    return _summed(parts, tables.hits, turned)
-
-
-def _summed(parts: Sequence[Estimate], hits: float, turned: bool) -> Estimate:
     value = sum(part.value or 0.0 for part in parts)
-    value = hits - value if turned else value
     condition = max(part.condition or 0.0 for part in parts)
     if any(part.standard_error is None for part in parts):
-        return Estimate(value, condition=condition)
-    error = sqrt(sum((part.standard_error or 0.0) ** 2 for part in parts))
-    low, high = interval(value, lambda _: error**2, NORMAL, (0.0, hits))
+        return Estimate(tables.hits - value if turned else value, condition=condition)
+    linear, error = _linear_sum(Tables(tables.matching, tables.everything, chosen), attributes)
+    if turned:
+        value, linear = tables.hits - value, tables.hits - linear
+    low, high = interval(linear, lambda _: error**2, NORMAL, (0.0, tables.hits))
     leans = any(part.leans for part in parts)
+    low, high = min(low, value), max(high, value)
     return Estimate(value, error, low, high, condition, leans=leans)
+
+
+def _linear_sum(tables: Tables, attributes: Sequence[FullTransition]) -> tuple[float, float]:
+    """The closed forms of all combinations of chosen values added up, and the error of the sum.
+
+    Each row adds Z = ∏ W_i − Σ D_i of what it publishes (−Σ D_i where it does not match), W_i being
+    the weights of one value against all others added up over the chosen values, D_i how a value's
+    published count moves the sum through the matrix. So different values of one row vary against
+    each other, as they must. For one attribute the decoy groups tell how Z varies; for several,
+    rows vary by themselves: Σ E(Z²) − Σ (EZ)², where EZ is 1 for what is counted and 0 for what is
+    not, less the mean of the D_i.
+    """
+    axes, size = range(len(attributes)), len(attributes)
+    every = [
+        tables.everything.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes
+    ]
+    states = [
+        {
+            int(value): TwoStates(each.groups.rows, each.groups.size, float(counts[value]))
+            for value in np.flatnonzero(mask)
+        }
+        for each, counts, mask in zip(attributes, every, tables.chosen, strict=True)
+    ]
+    alone = [
+        {value: _of_value(state.weights(_YES), value, len(counts)) for value, state in held.items()}
+        for held, counts in zip(states, every, strict=True)
+    ]
+    weights = [np.sum(list(held.values()), axis=0) for held in alone]
+    drifts = np.zeros((1,) * size)
+    for axis in axes:
+        seen = tables.matching
+        for other in reversed([each for each in axes if each != axis]):
+            seen = np.tensordot(seen, weights[other], axes=(other, 0))
+        drift = np.zeros(len(every[axis]))
+        for value, state in states[axis].items():
+            with_value = float(seen @ alone[axis][value])
+            found = np.array([float(seen.sum()) - with_value, with_value])
+            drift[value] = state.drift(found, state.weights(_YES), _YES)[1]
+        drifts = drifts + _on_axis(drift, axis, size)
+    products = _outer(weights)
+    linear = float((tables.matching * products).sum())
+    if size == 1:
+        only, found = attributes[0], nonnegative(tables.matching, attributes)
+        variance = group_variance(only, found, weights[0], tables.chosen[0], drifts)
+        return linear, sqrt(variance)
+    others = tables.everything - tables.matching
+    squares = (tables.matching * (products - drifts) ** 2 + others * drifts**2).sum()
+    rows, moved = float(tables.everything.sum()), float((tables.everything * drifts).sum())
+    counted = min(max(linear, 0.0), tables.hits)
+    means = counted * (1 - 2 * moved / rows) + moved**2 / rows
+    # Each counted row varies by more than 1: to publish it so has a chance of ℓ′^−w.
+    return linear, sqrt(max(float(squares) - means, counted))
+
+
+_YES = np.array([False, True])
+
+
+def _of_value(states: Floats, value: int, size: int) -> Floats:
+    """Weights of one value and of all others, by published value."""
+    weights = np.full(size, float(states[0]))
+    weights[value] = float(states[1])
+    return weights
 
 
 def _one_combination(
