@@ -50,6 +50,7 @@ TYPES = (NUMBER, TEXT, DATE)
 """What a plan may declare of a column."""
 DATE_ORDERS = ("ymd", "dmy", "mdy")
 _COLUMN_KEYS = ("name", "start", "width", "decimals")
+_SQL_TEXT = re.compile("'((?:[^']|'')*)'")
 _NO_QUOTES = ",;\t| \r\n"
 _SCHEMES = ("postgresql", "postgres")
 _CODES_SHOWN, _CODE_SHOWN = 20, 40
@@ -312,20 +313,33 @@ def _check_tables(given: Mapping[str, str], place: str) -> None:
     for key in ("table", "query", "metadata", "catalog"):
         if key in given and (not given[key].strip() or "\0" in given[key]):
             raise invalid(key, given[key], "a text that is not empty", place)
+    for key in ("metadata", "catalog"):
+        _refuse_password(key, given.get(key, ""), place)
+    for text in _SQL_TEXT.findall(given.get("query", "")):
+        _refuse_password("query", text, place)  # of a server that the query itself connects to
+
+
+def _refuse_password(key: str, text: str, place: str) -> None:
+    if not holds_password(text):
+        return
+    raise InputError(
+        "plan.password",
+        msg(
+            "{place}: `{key}` holds a password, expected an address without one.",
+            place=place,
+            key=key,
+        ),
+        hint="Put the password into the variable PGPASSWORD or into ~/.pgpass; a plan is kept "
+        "with the release.",
+        details={"key": key},
+    )
 
 
 def _path(raw: Mapping[str, object], place: str) -> str:
     path = text_of(raw, "path", place, None)
     if not path or "\0" in path:
         raise invalid("path", path, "the path of a file", place)
-    if holds_password(path):
-        raise InputError(
-            "plan.password",
-            msg("{place}: `path` holds a password, expected an address without one.", place=place),
-            hint="Put the password into the variable PGPASSWORD or into ~/.pgpass; a plan is kept "
-            "with the release.",
-            details={"key": "path"},
-        )
+    _refuse_password("path", path, place)
     if "://" not in path:
         return path
     try:

@@ -22,6 +22,7 @@ from dpdesk.core.plan import (
     SourceSpec,
 )
 from dpdesk.core.schema import Role
+from dpdesk.core.source_spec import read_source
 
 GOOD: dict[str, Any] = {
     "version": 1,
@@ -244,6 +245,28 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
         assert error.code == "plan.password"
         assert "s3cret" not in error.line
         assert "PGPASSWORD" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("metadata", "//me:s3cret@server/people.rda"),
+        ("catalog", "host=h password=s3cret"),
+        ("query", "SELECT * FROM dblink('host=h password=s3cret', 'SELECT 1') AS t(a int)"),
+        ("query", "SELECT * FROM postgres_scan('postgresql://me:s3cret@h/d', 'a', 'b')"),
+    ],
+)
+def test_a_password_in_other_keys_of_a_source_is_refused_too(key: str, text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_source({"path": "people.sqlite", key: text}, "plan.toml")
+    assert caught.value.code == "plan.password"
+    assert caught.value.details["key"] == key
+    assert "s3cret" not in caught.value.line
+
+
+def test_a_value_of_a_column_of_passwords_is_none_of_an_address() -> None:
+    query = "SELECT * FROM data WHERE password = 'x' AND note <> 'a token'"
+    assert read_source({"path": "people.csv", "query": query}, "plan.toml").query == query
 
 
 def test_an_address_of_a_ledger_is_refused_without_its_password() -> None:
