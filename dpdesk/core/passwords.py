@@ -35,7 +35,7 @@ _SET = re.compile(
 )
 """A setting ``password=`` of an address, or of a row of settings."""
 _TOLD = re.compile(
-    rf"""((?<![a-z])(?:password|passwort|passphrase|pwd|secret)["']?\s{{0,20}}:\s{{1,20}})(?!…)(?:{_VALUE})""",
+    rf"""((?<![a-z])(?:pass|password|passwort|passphrase|pwd|secret)["']?\s{{0,20}}:\s{{1,20}})(?!…)(?:{_VALUE})""",
     re.IGNORECASE,
 )
 """The same as people and other programs write it."""

@@ -26,6 +26,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 import socket
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -293,7 +294,8 @@ def given_parameters(address: str) -> dict[str, Any]:
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
         if _NAMES_A_KEY not in reason:
-            reason = reason.partition(': "')[0]  # what it quotes may hold a password
+            # What it quotes may hold a password, or be one.
+            reason = re.sub('"[^"]*"?', "…", reason.partition(': "')[0].replace('"="', "="))
         raise InputError(
             "database.address", msg("The address cannot be read: {reason}.", reason=reason[:200])
         ) from None

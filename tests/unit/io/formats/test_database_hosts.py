@@ -458,6 +458,14 @@ def test_settings_that_could_give_secrets_away_are_refused(setting: str) -> None
     assert caught.value.code == "database.address"
 
 
+@pytest.mark.parametrize("address", ["u/zq@h:1521/x", "zq", "host=h zq", "postgresql://[zq/d"])
+def test_what_is_no_address_is_not_repeated(address: str) -> None:
+    with pytest.raises(InputError) as caught:
+        hosts.named_places(address)
+    assert caught.value.code == "database.address"
+    assert "zq" not in caught.value.line
+
+
 def test_tls_is_demanded_of_services_and_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
