@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QScrollArea
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.plan import SourceSpec
@@ -199,6 +200,25 @@ def panel(qtbot: QtBot, workbench: Workbench, theme: ThemeManager, tmp_path: Pat
     made.table.rows_button.click()
     qtbot.waitUntil(lambda: made.reading.previewed is not None)
     return made
+
+
+def test_choosing_rows_goes_to_the_conditions(qtbot: QtBot, panel: DataPanel) -> None:
+    area = QScrollArea()
+    qtbot.addWidget(area)
+    area.setWidget(panel)
+    panel.resize(1040, 1200)
+    area.resize(1100, 400)
+    area.show()
+    panel.reading.back_button.click()
+    panel.table.rows_button.click()
+    rows = panel.reading.form.rows
+
+    def in_sight() -> None:
+        assert rows.add_button.hasFocus()
+        assert not rows.add_button.visibleRegion().isEmpty()
+
+    qtbot.waitUntil(in_sight)
+    area.takeWidget()  # it belongs to its fixture
 
 
 def settled(qtbot: QtBot, workbench: Workbench) -> None:

@@ -204,6 +204,15 @@ def splitter(
     return made
 
 
+def bring_in_sight(part: QWidget) -> None:
+    """Scroll every area around a part that has its place, so that as much of it shows as fits."""
+    area = part.parentWidget()
+    while area is not None:
+        if isinstance(area, QScrollArea):
+            area.ensureWidgetVisible(part)
+        area = area.parentWidget()
+
+
 class SteadyArea(QScrollArea):
     """An area that fits what it holds to its width, and scrolls what is too high.
 

@@ -30,7 +30,7 @@ from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, pixmap, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.activity import ShareBar, state_text
-from dpdesk.ui.widgets.layouts import FlowBox, PageStack
+from dpdesk.ui.widgets.layouts import FlowBox, PageStack, bring_in_sight
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.words.numbers import columns_words, grouped, rows_words, verbatim
 from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
@@ -362,6 +362,9 @@ class DataPanel(Panel):
             self._stack.addWidget(page)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self.band)  # below: what is being clicked stays where it is
+        self._rows_soon = QTimer(self)
+        self._rows_soon.setSingleShot(True)
+        self._rows_soon.timeout.connect(self._on_rows_soon)
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)
@@ -568,7 +571,14 @@ class DataPanel(Panel):
     @Slot()
     def _on_rows_asked(self) -> None:
         self._on_reading_asked()
-        self.reading.form.rows.unfold()
+        self._rows_soon.start()  # once the page has its place, so that it can be scrolled
+
+    @Slot()
+    def _on_rows_soon(self) -> None:
+        rows = self.reading.form.rows
+        if rows.isVisible():
+            rows.unfold()
+            bring_in_sight(rows)
 
     @Slot()
     def _on_left(self) -> None:
