@@ -114,7 +114,8 @@ def unwitnessed(path: Path, witness: Path, last: str) -> StorageError:
         ),
         hint="Put the witness back, or enter lost debits from their releases (`dpdesk ledger "
         "restore --reason TEXT --release DIR`); then accept it with a reason (`dpdesk "
-        "ledger accept --reason TEXT`). Nothing is spent until then.",
+        "ledger accept --reason TEXT`, or in the window Budget ledger). "
+        "Nothing is spent until then.",
         details={"path": str(path), "witness": str(witness)},
     )
 
@@ -148,7 +149,8 @@ def another(path: Path, debits: int, last: str) -> StorageError:
             last=last,
         ),
         hint="Put the other one back; only if this one is to be used in its place, accept it "
-        "with a reason (`dpdesk ledger accept --reason TEXT`). Nothing is spent until then.",
+        "with a reason (`dpdesk ledger accept --reason TEXT`, or in the window Budget ledger). "
+        "Nothing is spent until then.",
         details={"path": str(path), "debits": debits},
     )
 

@@ -348,7 +348,8 @@ def _damaged(path: Path) -> StorageError:
             path=path,
         ),
         hint="Put the newest intact copy of it back, or accept the loss with a reason (`dpdesk "
-        "ledger accept --reason TEXT`); nothing is spent until then.",
+        "ledger accept --reason TEXT`, or in the window Budget ledger); "
+        "nothing is spent until then.",
         details={"path": str(path)},
     )
 
