@@ -29,8 +29,10 @@ _SIGNS = re.compile(
 _GUILLEMETS = b"\xab\xbb"
 _OLDER = ("cp850", "mac_roman")
 """Of DOS and of old Macintosh computers: their letters stand where others have hardly any."""
-_BETWEEN = re.compile(rb"[\x80\x85\x91\x92\x96\x97\x99]")
+_BETWEEN = re.compile(rb"[\x80\x85\x91\x92\x96\x97\x99]|(?<=[0-9])[\x93\x94]|[\x93\x94](?=[0-9])")
 """Signs of cp1252 that stand inside words too; those of the others are letters."""
+_OPENED, _CLOSED = b"\x82\x84\x8b\x91\x93", b"\x92\x93\x94\x9b"
+"""Quotes of cp1252 before and behind a word."""
 _ROW = re.compile(rb"[\x80-\xff]{3}")
 _MANY_LETTERS = 8
 _ENOUGH = 20_000
@@ -80,7 +82,7 @@ def guess_legacy(words: Iterable[bytes]) -> LegacyGuess:
     scores = {encoding: sum(_score(w, encoding) for w in told) for encoding in CANDIDATES}
     best = max(CANDIDATES, key=lambda encoding: scores[encoding])
     if _looks_older(told):
-        plain = [_BETWEEN.sub(b"'", word) for word in told]
+        plain = [_BETWEEN.sub(b"'", _unquoted(word)) for word in told]
         ranked = (best, *_OLDER)
         best = max(ranked, key=lambda encoding: sum(_score(word, encoding) for word in plain))
     example = sample[0].decode(best, "replace")[:40] if sample else ""
@@ -89,8 +91,15 @@ def guess_legacy(words: Iterable[bytes]) -> LegacyGuess:
 
 def _looks_older(words: Iterable[bytes]) -> bool:
     """Whether most signs are of those of which cp1252 has hardly a letter."""
-    high = [byte for word in words for byte in _BETWEEN.sub(b"", word) if byte >= 0x80]
+    plain = (_BETWEEN.sub(b"", _unquoted(word)) for word in words)
+    high = [byte for word in plain for byte in word if byte >= 0x80]
     return 2 * sum(byte < 0xA0 for byte in high) > len(high)
+
+
+def _unquoted(word: bytes) -> bytes:
+    """A word without quotes around it, and without what stands behind it in a sentence."""
+    signs = b"()[].,:;!?'"
+    return word.lstrip(signs + _OPENED).rstrip(signs + _CLOSED)
 
 
 def _in_rows(words: Iterable[bytes]) -> bool:

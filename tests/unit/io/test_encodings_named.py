@@ -76,7 +76,26 @@ def test_letters_of_dos_and_old_macintosh_computers_are_told_by_where_they_stand
     assert guess.likely
 
 
-@pytest.mark.parametrize("text", [*WESTERN, "L’Isle", "Acme®", "1990–2000", "rock–pop", "10 €"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *WESTERN,
+        "L’Isle",
+        "Acme®",
+        "1990–2000",
+        "rock–pop",
+        "19”x20”",
+        "10 €",
+        "“quoted”",
+        "„zitiert“.",
+        "‚so‘",
+        "(“a”)",
+        "‹là›",
+        "…",
+        "“Zoë” – 5 €",
+        "café”",
+    ],
+)
 def test_signs_inside_words_are_not_taken_for_letters_of_old_computers(text: str) -> None:
     raw = f"a,{text},1\n".encode("cp1252")
     assert guess_legacy(high_words([raw])).encoding == "cp1252"
