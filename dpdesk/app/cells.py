@@ -35,7 +35,7 @@ from dpdesk.core.messages import joined, msg
 from dpdesk.core.plan import Plan
 from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.core.tabulation import CellTable
+from dpdesk.core.tabulation import CellTable, RowEdit
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Method
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
@@ -43,10 +43,14 @@ from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST
 from dpdesk.io.table_files import axes_of, read_table
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dpdesk.app.prepared import PreparedCells
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
 
+EDITS = "edits"
 Tables = dict[str, CellTable]
 
 
@@ -96,6 +100,22 @@ def drawn(prepared: PreparedCells, outcome: CellsOutcome, token: CancelToken) ->
     population = str(budget.get("population", ""))
     kept = Roundings(prepared.home, population, prepared.data.sha256)
     return prepared.method.draw(prepared.given, outcome, kept, SystemRandomness(), token)
+
+
+def edits_of(outcome: CellsOutcome) -> dict[str, object]:
+    """What the evidence says of sampled and swapped rows; nothing where there are none."""
+    return {} if outcome.edit is None else {EDITS: outcome.edit.as_json()}
+
+
+def edit_keys(home: Path, people: str, sha256: str, count: int) -> NDArray[np.uint64]:
+    """The keys by which rows of a source are sampled and swapped, drawn once and kept.
+
+    Raises StorageError where keys that were kept are gone.
+    """
+    from dpdesk.engine.noise.randomness import SystemRandomness
+    from dpdesk.project.roundings import Roundings
+
+    return Roundings(home, people, sha256).edit_keys(count, SystemRandomness().words)
 
 
 def cells_claims(
@@ -190,6 +210,8 @@ def given_again(
     try:
         name = recorded.source.name
         _, given = noted_cells(plan, method, hierarchies, data, name, where, token, note)
+        if recorded.edits:
+            given = replace(given, edit=RowEdit.from_json(recorded.edits))
     except BaseException:
         data.close()
         raise
@@ -219,6 +241,7 @@ def evidence_check(
     again = method.made_again(given, as_table(evidence["result"]), published, kept, token)
     made = {
         "result": {**again.result, **again.internal},
+        **edits_of(again),
         "risk": dict(again.risk),
         "utility": dict(again.utility),
         **found_values(again.figures, again.charts, ()),

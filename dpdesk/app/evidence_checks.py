@@ -148,6 +148,8 @@ KEYS = (
     *_source("hierarchies", "result", "risk", "utility", "figures", "charts", "recoded"),
     *_source("checks", "notes"),
     Key("pseudonyms", Basis.SOURCE, of=Releases.ROWS, always=False),
+    # Of sampled and swapped rows, as far as a table counts other rows than those of its source.
+    Key("edits", Basis.SOURCE, of=Releases.ROWS, always=False),
     Key(f"{NOISE_PAID}/*", Basis.RECORDED, _LEDGER, Releases.ROWS, always=False),
     Key(f"{RECORDED_NOTES}/*", Basis.RECORDED, "files and a computer that are not at hand"),
     Key("environment/dpdesk"),

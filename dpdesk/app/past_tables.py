@@ -70,7 +70,8 @@ def _cells_of(facts: ReleaseFacts, token: CancelToken) -> Iterator[PastTable]:
     from dpdesk.app.table_exports import measure_key
 
     manifest = facts.manifest
-    exact = manifest.parameters.get("protect", "suppress") in ("suppress", "none")
+    edited = {"sample", "swapped"} & {*manifest.guarantee.parameters}
+    exact = manifest.parameters.get("protect", "suppress") in ("suppress", "none") and not edited
     published, _ = both_tables(manifest, facts.public, None, token)
     for table in published.values():
         axes = _axes(table, manifest.parameters)
@@ -170,8 +171,9 @@ def earlier_notes(
 
 
 def _exact(parameters: Mapping[str, object]) -> bool:
-    """Whether published values are exact: what is rounded or changed is not."""
-    return parameters.get("protect", "suppress") in ("suppress", "none")
+    """Whether published values are exact: what is rounded or changed is not, nor other rows."""
+    edited = parameters.get("sample") is not None or parameters.get("swap") is not None
+    return parameters.get("protect", "suppress") in ("suppress", "none") and not edited
 
 
 @dataclass(frozen=True)

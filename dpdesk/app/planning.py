@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -262,6 +263,8 @@ def prepare_cells(
 
     Raises InputError ``method.no-trial`` for a plan of another kind.
     """
+    from dpdesk.app.cells import edit_keys
+
     plan = _with_marks(plan, base)
     chosen, parameters = check_protection(context, plan, where)
     method = cells_of(chosen)
@@ -278,6 +281,8 @@ def prepare_cells(
         if data is None:
             store.close()
         raise
+    people = str((plan.budget or {}).get("population") or "")
+    given = replace(given, keys=partial(edit_keys, context.home, people, store.sha256))
     return PreparedCells(
         plan=plan,
         plan_name=where,

@@ -743,14 +743,18 @@ class _Cells(_Release):
             manifest, self.build.public, self.build.internal, self.token
         )
         recorded = {**self._outcome.result, **self._outcome.internal}
+        given = replace(given, edit=self._outcome.edit)
         return method.verify(manifest, published, kept, given, self.token, recorded)
 
     def found(self) -> Mapping[str, object]:
         """See :meth:`_Release.found`."""
+        from dpdesk.app import cells
+
         outcome = self._outcome
         return {
             **({NOISE_PAID: list(self._noise_paid)} if self._noise_paid else {}),
             "result": {**outcome.result, **outcome.internal},
+            **cells.edits_of(outcome),
             "risk": dict(outcome.risk),
             "utility": dict(outcome.utility),
             **found_values(outcome.figures, outcome.charts, ()),

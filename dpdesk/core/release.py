@@ -462,6 +462,7 @@ class Evidence(Shape):
     commitment_key: str = ""
     checks: tuple[_Table, ...] = ()
     result: _Table = field(default_factory=dict)
+    edits: _Table = field(default_factory=dict, repr=False)
     risk: _Table = field(default_factory=dict)
     utility: _Table = field(default_factory=dict)
     figures: tuple[_Table, ...] = ()

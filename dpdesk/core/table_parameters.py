@@ -177,6 +177,24 @@ def is_merge(raw: object) -> bool:
     )
 
 
+def is_swap(raw: object) -> bool:
+    """Columns that change hands between matched households, by which columns they match, and which
+    share of them is swapped.
+    """
+    if not isinstance(raw, Mapping) or not {"columns", "share"} <= set(raw):
+        return False
+    share = exact_number(raw["share"])
+    return (
+        set(raw) <= {"columns", "match", "share"}
+        and not isinstance(raw["share"], str)
+        and share is not None
+        and 0 < share <= 1
+        and _is_names(raw["columns"])
+        and bool(raw["columns"])
+        and _is_names(raw.get("match", []))
+    )
+
+
 def is_tables(raw: object) -> bool:
     """Several tables, each with a name of its own and its dimensions."""
     if not isinstance(raw, list | tuple) or not raw:

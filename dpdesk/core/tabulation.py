@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.frequency import FrequencySource
+from dpdesk.core.frequency import RowSource
 from dpdesk.core.jobs import CancelToken
 
 
@@ -68,8 +68,64 @@ class Tabulated:
     left_out: int = 0
 
 
-class CellSource(FrequencySource, Protocol):
+@dataclass(frozen=True, eq=False)
+class RowEdit:
+    """Rows as they are counted: those of a sample, and some columns as other rows have them.
+
+    ``kept`` says of each row of the source whether it counts, ``taken`` from which row it has the
+    values of ``columns`` (mostly itself).
+    """
+
+    kept: NDArray[np.bool_] = field(repr=False)
+    taken: NDArray[np.int64] = field(repr=False)
+    columns: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Plain values; :meth:`from_json` reads them back."""
+        moved = np.flatnonzero(self.taken != np.arange(len(self.taken)))
+        return {
+            "rows": len(self.kept),
+            "kept": np.packbits(self.kept).tobytes().hex() if not self.kept.all() else "",
+            "moved": moved.tolist(),
+            "taken": self.taken[moved].tolist(),
+            "columns": list(self.columns),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, object]) -> RowEdit:
+        """The inverse of :meth:`as_json`; TypeError, KeyError or ValueError for anything else."""
+        rows, kept, columns = raw["rows"], raw["kept"], raw["columns"]
+        if not isinstance(rows, int) or isinstance(rows, bool) or not isinstance(kept, str):
+            raise TypeError("an edit has a number of rows, and those that count")
+        if not isinstance(columns, list | tuple) or not all(isinstance(c, str) for c in columns):
+            raise TypeError("an edit names columns")
+        moved, taken = (_places(raw[key], rows) for key in ("moved", "taken"))
+        if len(moved) != len(taken):
+            raise ValueError("each row that moves has another one's values")
+        bits = np.frombuffer(bytes.fromhex(kept), np.uint8)
+        if kept and len(bits) != -(-rows // 8):
+            raise ValueError("an edit says of each row whether it counts")
+        inside = np.unpackbits(bits)[:rows].astype(bool) if kept else np.ones(rows, dtype=bool)
+        from_row = np.arange(rows)
+        from_row[moved] = taken
+        return cls(inside, from_row, tuple(columns))
+
+
+def _places(raw: object, rows: int) -> NDArray[np.int64]:
+    if not isinstance(raw, list | tuple):
+        raise TypeError("rows are a list of numbers")
+    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in raw)
+    if not whole or not all(0 <= one < rows for one in raw):
+        raise ValueError("rows are numbers from 0 on")
+    return np.array(raw, dtype=np.int64)
+
+
+class CellSource(RowSource, Protocol):
     """A source that adds up cells."""
+
+    def edited(self, edit: RowEdit, token: CancelToken) -> CellSource:
+        """The rows as an edit has them. Raises InputError ``source.unknown-column``, Cancelled."""
+        ...
 
     def tabulate(self, asked: Tabulation, token: CancelToken) -> Tabulated:
         """Count the cells.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from dpdesk.core.frequency import RewrittenRows, RowSource
     from dpdesk.core.plan import HierarchyBuilder
-    from dpdesk.core.tabulation import CellSource, CellTable, TableLook
+    from dpdesk.core.tabulation import CellSource, CellTable, RowEdit, TableLook
     from dpdesk.engine.noise.randomness import RandomSource
 
 
@@ -450,6 +450,12 @@ class CellsInput(MethodInput):
     """
 
     source: CellSource = field(kw_only=True)
+    keys: Callable[[int], NDArray[np.uint64]] | None = field(
+        default=None, kw_only=True, repr=False, compare=False
+    )
+    """The keys of so many rows, drawn once and kept, by which samples and swaps are decided."""
+    edit: RowEdit | None = field(default=None, kw_only=True, repr=False, compare=False)
+    """The sample and the swaps of a release, where it is checked."""
 
 
 def own_hierarchy(column: str, table: str) -> str:
@@ -462,6 +468,8 @@ class CellsOutcome(Outcome):
     """Tables with what is published of them decided."""
 
     tables: tuple[CellTable, ...] = field(default=(), repr=False)
+    edit: RowEdit | None = field(default=None, repr=False)
+    """Which rows were counted, and with which values of swapped columns; None: all as they are."""
 
 
 class KeptDraws(Protocol):

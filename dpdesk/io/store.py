@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
-    from dpdesk.core.tabulation import Tabulated, Tabulation
+    from dpdesk.core.tabulation import RowEdit, Tabulated, Tabulation
+    from dpdesk.io.edited_rows import EditedRows
     from dpdesk.io.prints import CountedPrints
     from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.restricted import RestrictedRows
@@ -256,6 +257,20 @@ class DataStore:
         for name in (*asked.columns, *(name for name in named if name is not None)):
             self._column(name)
         return tabulate(self._table(token), self._columns, asked, self.reading, self.path, token)
+
+    def edited(self, edit: RowEdit, token: CancelToken) -> EditedRows:
+        """The rows as an edit has them; see :meth:`dpdesk.core.tabulation.CellSource.edited`.
+
+        Raises InputError ``source.unknown-column``; ValueError for an edit of other rows.
+        """
+        from dpdesk.io.edited_rows import EditedRows
+
+        if len(edit.kept) != self.rows:
+            raise ValueError("an edit of another source")
+        for name in edit.columns:
+            self._column(name)
+        place = self.reading, self.path, token
+        return EditedRows(self._table(token), self._columns, edit, *place)
 
     def restricted(self, rule: RowRule, token: CancelToken) -> RestrictedRows:
         """The rows that count by a rule; see :class:`dpdesk.io.restricted.RestrictedRows`.

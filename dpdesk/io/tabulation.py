@@ -47,20 +47,21 @@ def tabulate(
     reading: Reading,
     place: Path,
     token: CancelToken,
+    table: str = DATA,
 ) -> Tabulated:
-    """See :meth:`dpdesk.core.tabulation.CellSource.tabulate`."""
+    """See :meth:`dpdesk.core.tabulation.CellSource.tabulate`; ``table`` has the rows."""
     value = _number(con, columns, asked.value, reading, place, token)
     weight = _number(con, columns, asked.weight, reading, place, token)
     who = (
-        f"{DATA}.rowid"
+        f"{table}.rowid"
         if asked.contributor is None
         else f"{columns[asked.contributor].sql}::VARCHAR"
     )
     keys = [f"n{j}" for j in range(len(asked.columns))]
     dimensions = [f"{columns[name].sql}::VARCHAR AS d{j}" for j, name in enumerate(asked.columns)]
-    source, key = DATA, f"hash({DATA}.rowid + 1)"
+    source, key = table, f"hash({table}.rowid + 1)"
     if asked.keys is not None:
-        source, key = f"{DATA} JOIN keyed ON {DATA}.rowid = keyed.place", "keyed.key"
+        source, key = f"{table} JOIN keyed ON {table}.rowid = keyed.place", "keyed.key"
     rows = (
         f"SELECT {', '.join(dimensions)}, {who} AS w, {key} AS p, ({value.sql}) AS v, "
         f"({weight.sql}) AS g FROM {source}"
@@ -92,7 +93,7 @@ def tabulate(
             f"SELECT {group}count(*), sum(x), sum(abs(x)), sum(g), sum(p), {top} "
             f"FROM each JOIN named USING (w) GROUP BY {', '.join(keys)}"
         ).fetchall()
-        total = cursor.execute(f"SELECT count(*) FROM {DATA}").fetchall()[0][0]
+        total = cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
         cursor.execute("DROP TABLE given")
     return _filled(asked, found, value.scale + weight.scale, weight.scale, total - kept)
 

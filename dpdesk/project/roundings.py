@@ -88,6 +88,7 @@ class Roundings:
         self._folder = home / FOLDER
         self._roundings = _File(self._folder, [population, source_sha256], "up")
         self._keys = _File(self._folder, [population, source_sha256, "keys of rows"], "keys")
+        self._edits = _File(self._folder, [population, source_sha256, "keys of edits"], "keys")
 
     def directions(
         self, cells: Sequence[Sequence[str]], draw: Callable[[Sequence[int]], Sequence[bool]]
@@ -122,9 +123,19 @@ class Roundings:
 
     def row_keys(self, rows: int, draw: Callable[[int], NDArray[np.uint64]]) -> NDArray[np.uint64]:
         """See :meth:`KeptDraws.row_keys`; raises as :meth:`directions`."""
+        return self._drawn(self._keys, rows, draw)
+
+    def edit_keys(
+        self, count: int, draw: Callable[[int], NDArray[np.uint64]]
+    ) -> NDArray[np.uint64]:
+        """So many keys by which rows are sampled and swapped; as :meth:`row_keys`."""
+        return self._drawn(self._edits, count, draw)
+
+    def _drawn(
+        self, file: _File, rows: int, draw: Callable[[int], NDArray[np.uint64]]
+    ) -> NDArray[np.uint64]:
         import numpy as np
 
-        file = self._keys
         with locked(self._folder, file.name):
             raw = file.read("")
             try:

@@ -19,9 +19,10 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import COUNT, MEAN
-from dpdesk.core.tabulation import CellSource, Tabulated, Tabulation
+from dpdesk.core.tabulation import CellSource, RowEdit, Tabulated, Tabulation
 from dpdesk.engine.hierarchies.preview import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
+from dpdesk.engine.methods.table.editing import as_counted
 from dpdesk.engine.methods.table.marking import marked
 from dpdesk.engine.methods.table.settings import Settings, TableSpec
 from dpdesk.engine.tables.common import common_sums
@@ -61,6 +62,8 @@ class Counted:
     """Equal where cells hold the same rows, in every table of the source."""
     together: str = ""
     """Whether sums that tables have in common are known; see :data:`TOGETHER`."""
+    edit: RowEdit | None = field(default=None, repr=False)
+    """Which rows were counted, and with whose places; None: all as they are."""
 
     @cached_property
     def units(self) -> Exact:
@@ -129,6 +132,7 @@ def count_tables(
     Raises InputError ``table.*`` and what the source raises, Cancelled.
     """
     settings = Settings.from_parameters(given.parameters, given.where)
+    given, edit = as_counted(given, settings, token)
     needed = max((rule.contributions for rule in rules_of(settings)), default=0)
     tables: list[Table] = []
     scales: list[int] = []
@@ -171,7 +175,7 @@ def count_tables(
     if len(tables) > 1:
         rest = READY if not prints else EMPTY if grouped else USED if complete else PARTLY
         together = rest if _bear_on_each_other(tables) else ALONE
-    known = tuple(scales), tuple(weights), left_out, tuple(prints), together
+    known = tuple(scales), tuple(weights), left_out, tuple(prints), together, edit
     return Counted(settings, system, *known)
 
 

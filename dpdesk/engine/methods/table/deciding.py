@@ -220,6 +220,7 @@ def outcome_of(decision: Decision) -> CellsOutcome:
         figures=_figures(settings, result, internal, primary),
         notes=(*_notes(counted, int(unsafe.sum()), internal), *protected.notes),
         tables=tables,
+        edit=counted.edit,
     )
 
 

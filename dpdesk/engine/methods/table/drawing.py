@@ -88,6 +88,8 @@ def definitions(counted: Counted, rest: Exact) -> list[list[str]]:
     for place, spec in enumerate(counted.settings.tables):
         own, table = counted.system.variables[place], counted.system.tables[place]
         measure = f"{spec.measure.words}|{counted.settings.base}|{counted.scales[place]}"
+        if counted.settings.edits:
+            measure += f"|{counted.settings.sample}|{counted.settings.swap}"
         texts = [_covered(table)]
         if counted.prints:
             texts.append([f"rows {each}" for each in counted.prints[place].tolist()])

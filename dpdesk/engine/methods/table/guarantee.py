@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import fraction_of, number_text
 from dpdesk.core.release import Guarantee
+from dpdesk.core.shapes import as_list
 from dpdesk.engine.methods.table.settings import (
     ADJUST,
     CELL_KEY,
@@ -55,6 +56,8 @@ class Promise:
     deviation: int = 0
     variance: Fraction = Fraction(0)
     several: bool = False
+    sample: Fraction | None = None
+    swapped: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, settings: Settings) -> Promise:
@@ -71,6 +74,8 @@ class Promise:
             settings.deviation,
             settings.variance,
             len(settings.tables) > 1,
+            settings.sample,
+            settings.swap.columns if settings.swap is not None else (),
         )
 
     @classmethod
@@ -94,11 +99,22 @@ class Promise:
             deviation,
             fraction_of(str(parameters.get("variance", 0))),
             several,
+            fraction_of(str(parameters["sample"])) if "sample" in parameters else None,
+            tuple(map(str, as_list(parameters.get("swapped", [])))),
         )
 
     @property
     def parameters(self) -> dict[str, object]:
         """What the guarantee states, as JSON values."""
+        edits: dict[str, object] = {}
+        if self.sample is not None:
+            edits["sample"] = _plain(self.sample)
+        if self.swapped:
+            edits["swapped"] = list(self.swapped)
+        return {**self._of_protection, **edits}
+
+    @property
+    def _of_protection(self) -> dict[str, object]:
         if self.protect == SUPPRESS:
             found: dict[str, object] = {
                 "audited": self.audited,
@@ -127,6 +143,7 @@ def table_guarantee(promise: Promise) -> Guarantee:
         ADJUST: _changed,
     }
     claim, assumes, not_covered = words[promise.protect](promise)
+    assumes, not_covered = (*_edited(promise), *assumes), (*_of_edits(promise), *not_covered)
     return Guarantee(MODELS[promise.protect], promise.parameters, claim, assumes, not_covered)
 
 
@@ -174,6 +191,37 @@ def _suppressed(promise: Promise) -> _Words:
         tuple(assumes),
         (*open_, _WHOLE, *several, _TOGETHER, *inside, _MARKS, _PARAMETERS),
     )
+
+
+def _edited(promise: Promise) -> Iterator[str]:
+    """What was done to rows before they were counted."""
+    if promise.sample is not None:
+        yield msg(
+            "The tables count a random sample, {share} % of all rows or households, as it is and "
+            "not scaled up; it was drawn once, and is the same in every table that is made of the "
+            "same data on this computer.",
+            share=number_text(100 * promise.sample),
+        )
+    if promise.swapped:
+        yield msg(
+            "Before counting, values of {columns} were exchanged between some rows or households "
+            "that match in other columns: what is said here of true values is said of those after "
+            "the swap. How many were swapped is not published.",
+            columns=listed([f"`{name}`" for name in promise.swapped]),
+        )
+
+
+def _of_edits(promise: Promise) -> Iterator[str]:
+    if promise.sample is not None:
+        yield (
+            "Someone who knows that a person is in the sample is not held up by the sampling; how "
+            "far sample and population differ is not stated."
+        )
+    if promise.swapped:
+        yield (
+            "Most rows are not swapped, so a cell mostly counts whom it says; counts without the "
+            "exchanged columns, and by them and the matched ones alone, are as they were."
+        )
 
 
 _PRESENT = (

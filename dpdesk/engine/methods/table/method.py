@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
@@ -11,7 +12,7 @@ from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.release import ClaimCheck, Manifest
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Exploration, KeptDraws
 from dpdesk.engine.methods.table.public_fields import CHECKED_BY, PUBLIC_FIELDS
@@ -170,11 +171,18 @@ class ProtectedTables(CellsMethod):
     ) -> tuple[ClaimCheck, ...]:
         """See :meth:`CellsMethod.verify`."""
         from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
+        from dpdesk.verifiers.tables.edits import edit_check, edited_by
         from dpdesk.verifiers.tables.verification import verify_tables
 
         stated = manifest.guarantee
         tables = manifest.result.get("tables")
         several = isinstance(tables, list | tuple) and len(tables) > 1
         again = table_guarantee(Promise.stated(stated.model, stated.parameters, several=several))
-        place = published, internal, again, given, token, recorded
-        return verify_tables(manifest.as_json(), *place)
+        place = published, internal, again
+        if given is None or not edited_by(given.parameters):
+            return verify_tables(manifest.as_json(), *place, given, token, recorded)
+        check = edit_check(given, given.edit, token)
+        if check.status is CheckStatus.FAILED or given.edit is None:
+            return (check,)
+        counted = replace(given, source=given.source.edited(given.edit, token))
+        return (*verify_tables(manifest.as_json(), *place, counted, token, recorded), check)

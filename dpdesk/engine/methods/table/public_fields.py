@@ -13,7 +13,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         *("deviation", "variance"),
         *("tables[].name", "tables[].rows[]", "tables[].columns[]", "tables[].measure"),
         *("tables[].measure.*", "tables[].hierarchy.**", "singletons", "attacker.*"),
-        "tell_apart",
+        *("tell_apart", "sample"),
     ),
     *fields_of(
         Tells.NOTHING,
@@ -26,6 +26,8 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
         "guarantee.parameters.base",
         "guarantee.parameters.deviation",
         "guarantee.parameters.variance",
+        "guarantee.parameters.sample",
+        "guarantee.parameters.swapped[]",
     ),
     *fields_of(
         Tells.NOTHING,

@@ -40,6 +40,7 @@ from dpdesk.core.table_parameters import (
     is_measure,
     is_merge,
     is_rules,
+    is_swap,
     is_tables,
 )
 from dpdesk.core.tabulation import INTERNAL_COLUMNS
@@ -113,6 +114,21 @@ PARAMETERS: tuple[Parameter, ...] = (
         "protection levels: a file of statuses for τ-ARGUS, or its lines.",
         fits=is_marks,
         shape='a file such as "prior.hst", or lines such as [["north", "small", "U"]]',
+        public=False,
+    ),
+    ShareParameter(
+        "sample",
+        "Count a sample",
+        "Only a random sample counts, of this share of the rows (of households, where a column "
+        "says which rows belong together); it is drawn once and kept.",
+    ),
+    TypedParameter(
+        "swap",
+        "Swap households",
+        "Before counting, this share of all households changes places with a matched one: those "
+        "columns that say the place are exchanged. Rare ones are swapped more often.",
+        fits=is_swap,
+        shape='a table such as { columns = ["region"], match = ["size"], share = 0.05 }',
         public=False,
     ),
     TypedParameter(
@@ -283,6 +299,22 @@ class TableSpec:
 
 
 @dataclass(frozen=True)
+class Swap:
+    """Which columns are exchanged between households that match in others, and of how many."""
+
+    columns: tuple[str, ...]
+    match: tuple[str, ...]
+    share: Fraction
+
+    def changes(self, table: TableSpec) -> bool:
+        """Whether cells of a table can have other rows: those by columns that matched households
+        have alike keep their number.
+        """
+        others = {*table.dimensions, *table.measure.columns} - {*self.columns, *self.match}
+        return bool(others) and not {*self.columns}.isdisjoint(table.dimensions)
+
+
+@dataclass(frozen=True)
 class Settings:
     """The keys of a plan, read."""
 
@@ -304,13 +336,15 @@ class Settings:
     present: bool
     range: Fraction
     tell_apart: bool
+    sample: Fraction | None = None
+    swap: Swap | None = None
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> Settings:
         """Read what the parameters say together.
 
         Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean``,
-        ``table.variance``, ``table.cell-key``, ``table.marks``, ``table.merge`` or
+        ``table.variance``, ``table.cell-key``, ``table.marks``, ``table.merge``, ``table.edit`` or
         ``table.cells``, starting with ``where``.
         """
         protect, base = str(values["protect"]), values["base"]
@@ -366,7 +400,13 @@ class Settings:
             attacker.get("present") is True,
             given if isinstance(given, Fraction) else Fraction(1, 10),
             values["tell_apart"] is True,
+            *_edits(values, tables, where),
         )
+
+    @property
+    def edits(self) -> bool:
+        """Whether other rows are counted than those of the source as they are."""
+        return self.sample is not None or self.swap is not None
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -440,6 +480,43 @@ def _merge(
         str(column): {str(label): tuple(map(str, group)) for label, group in groups.items()}
         for column, groups in found.items()
     }
+
+
+def _edits(
+    values: Mapping[str, ParameterValue], tables: Sequence[TableSpec], where: str
+) -> tuple[Fraction | None, Swap | None]:
+    """The share of a sample, and what is swapped; None without."""
+    sample, raw = values["sample"], _plain(values["swap"])
+    share = Fraction(sample) if isinstance(sample, int | Fraction) and sample != 1 else None
+    swap, fault = None, ""
+    if isinstance(raw, Mapping):
+        amount = exact_number(raw["share"])
+        assert amount is not None
+        swap = Swap(_names(raw["columns"]), _names(raw.get("match", [])), amount)
+    if (share is not None or swap is not None) and values["cells"] is not None:
+        fault = msg(
+            "{where}: `sample` and `swap` change rows before they are counted, and ready cells "
+            "have none.",
+            where=where,
+        )
+    elif share == 0:
+        fault = msg("{where}: `sample` is 0, so nobody would count.", where=where)
+    elif share is not None and values["protect"] == CELL_KEY:
+        fault = msg(
+            "{where}: cell keys belong to all rows of the source, so they go with no `sample`.",
+            where=where,
+        )
+    elif swap is not None and {*swap.columns} & {*swap.match}:
+        fault = msg("{where}: `swap` exchanges a column by which it matches.", where=where)
+    elif swap is not None and not any(swap.changes(table) for table in tables):
+        fault = msg(
+            "{where}: `swap` would change no table: it keeps counts without the columns that it "
+            "exchanges, and by them and those that match alone.",
+            where=where,
+        )
+    if fault:
+        raise _wrong("table.edit", "swap" if swap is not None else "sample", fault)
+    return share, swap
 
 
 def _by_keys(
@@ -566,6 +643,8 @@ def check_settings(
     top = cells.get("top", [])
     named += [str(given) for key, given in cells.items() if key != "top"]
     named += map(str, top if isinstance(top, list) else [])
+    if settings.swap is not None:
+        named += [*settings.swap.columns, *settings.swap.match]
     for name in named:
         if name not in columns:
             near = nearest(name, columns)
