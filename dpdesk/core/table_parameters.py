@@ -195,6 +195,32 @@ def is_swap(raw: object) -> bool:
     )
 
 
+def is_request(raw: object) -> bool:
+    """By which values of a column contributors ask for protection, and from which share on."""
+    if not isinstance(raw, Mapping) or not set(raw) <= {"column", "values", "k"}:
+        return False
+    share = exact_number(raw.get("k", 0))
+    plain = {key: item for key, item in raw.items() if key != "k"}
+    return (
+        is_waiver(plain)
+        and not isinstance(raw.get("k"), str)
+        and share is not None
+        and 0 <= share <= 100
+    )
+
+
+def is_waiver(raw: object) -> bool:
+    """By which values of a column contributors do without protection."""
+    return (
+        isinstance(raw, Mapping)
+        and set(raw) == {"column", "values"}
+        and _is_name(raw["column"])
+        and isinstance(raw["values"], list | tuple)
+        and bool(raw["values"])
+        and all(isinstance(value, str) for value in raw["values"])
+    )
+
+
 def is_tables(raw: object) -> bool:
     """Several tables, each with a name of its own and its dimensions."""
     if not isinstance(raw, list | tuple) or not raw:

@@ -6,13 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.frequency import RowSource
 from dpdesk.core.jobs import CancelToken
+
+Among: TypeAlias = tuple[str, tuple[str, ...]]
+"""A column, and some of its values."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Tabulation:
     one of the two is missing are left out. Each row is a contributor of its own, unless
     ``contributor`` names the column that tells them apart. ``top`` is how many of the largest
     contributions of each cell are wanted. ``keys`` has a number for each row of the source, in its
-    order, by whose sums rows are known again (``prints``).
+    order, by whose sums rows are known again (``prints``). ``request`` and ``waive`` say by the
+    values of a column who asks for protection (in any row) and who does without (in all rows).
     """
 
     columns: tuple[str, ...]
@@ -36,6 +40,8 @@ class Tabulation:
     contributor: str | None = None
     top: int = 0
     keys: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
+    request: Among | None = None
+    waive: Among | None = None
 
     @property
     def cells(self) -> int:
@@ -66,6 +72,10 @@ class Tabulated:
     scale: int = 0
     weight_scale: int = 0
     left_out: int = 0
+    asking: NDArray[np.object_] | None = None
+    """The largest size of a contribution of who asks for protection; 0: nobody does."""
+    holding: NDArray[np.object_] | None = None
+    """The largest of who does not do without it; -1: everybody does."""
 
 
 @dataclass(frozen=True, eq=False)

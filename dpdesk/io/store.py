@@ -253,7 +253,8 @@ class DataStore:
         """
         from dpdesk.io.tabulation import tabulate
 
-        named = (asked.value, asked.weight, asked.contributor)
+        among = (each[0] for each in (asked.request, asked.waive) if each is not None)
+        named = (asked.value, asked.weight, asked.contributor, *among)
         for name in (*asked.columns, *(name for name in named if name is not None)):
             self._column(name)
         return tabulate(self._table(token), self._columns, asked, self.reading, self.path, token)

@@ -16,7 +16,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
-from dpdesk.core.tabulation import Tabulated, Tabulation
+from dpdesk.core.tabulation import Among, Tabulated, Tabulation
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import literal, query
 from dpdesk.io.missing import condition, number_pattern
@@ -64,7 +64,8 @@ def tabulate(
         source, key = f"{table} JOIN keyed ON {table}.rowid = keyed.place", "keyed.key"
     rows = (
         f"SELECT {', '.join(dimensions)}, {who} AS w, {key} AS p, ({value.sql}) AS v, "
-        f"({weight.sql}) AS g FROM {source}"
+        f"({weight.sql}) AS g, {_among(columns, asked.request)} AS r, "
+        f"{_among(columns, asked.waive)} AS z FROM {source}"
     )
     joins = " ".join(f"JOIN nodes{j} ON d{j} = nodes{j}.label" for j in range(len(keys)))
     nodes = "".join(f"nodes{j}.node AS n{j}, " for j in range(len(keys)))
@@ -80,22 +81,32 @@ def tabulate(
         )
         kept = cursor.execute("SELECT count(*) FROM given").fetchall()[0][0]
         inner = (
-            f"SELECT {nodes}w, sum(p) AS p, sum(x) AS x, sum(g) AS g FROM given {joins} "
+            f"SELECT {nodes}w, sum(p) AS p, sum(x) AS x, sum(g) AS g, bool_or(r) AS r, "
+            f"bool_and(z) AS z FROM given {joins} "
             f"GROUP BY {group}w"
             if asked.contributor is not None
-            else f"SELECT {nodes}w, p, x, g FROM given {joins}"
+            else f"SELECT {nodes}w, p, x, g, r, z FROM given {joins}"
         )
         top = f"max(abs(x), {asked.top}), arg_max(c, abs(x), {asked.top})" if asked.top else "[],[]"
         found = cursor.execute(
             f"WITH each AS ({inner}), "
             "named AS (SELECT w, (row_number() OVER (ORDER BY w) - 1)::BIGINT AS c "
             "FROM (SELECT DISTINCT w FROM given)) "
-            f"SELECT {group}count(*), sum(x), sum(abs(x)), sum(g), sum(p), {top} "
+            f"SELECT {group}count(*), sum(x), sum(abs(x)), sum(g), sum(p), {top}, "
+            "coalesce(max(abs(x)) FILTER (r), 0), coalesce(max(abs(x)) FILTER (NOT z), -1) "
             f"FROM each JOIN named USING (w) GROUP BY {', '.join(keys)}"
         ).fetchall()
         total = cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
         cursor.execute("DROP TABLE given")
     return _filled(asked, found, value.scale + weight.scale, weight.scale, total - kept)
+
+
+def _among(columns: Mapping[str, Column], asked: Among | None) -> str:
+    """Whether a row has one of some values, in SQL."""
+    if asked is None:
+        return "false"
+    name, values = asked
+    return f"coalesce({columns[name].sql}::VARCHAR IN ({', '.join(map(literal, values))}), false)"
 
 
 def _nodes(members: Mapping[str, Any]) -> object:
@@ -203,14 +214,18 @@ def _filled(
     totals, sizes, weights, prints = (np.zeros(cells, dtype=object) for _ in range(4))
     top = np.zeros((cells, asked.top), dtype=object)
     who = np.full((cells, asked.top), -1, np.int64)
+    asking, holding = np.zeros(cells, dtype=object), np.full(cells, -1, dtype=object)
     for line in found:
         place = 0
         for size, node in zip(asked.shape, line[:axes], strict=True):
             place = place * size + int(node)
         frequency[place], totals[place], sizes[place] = line[axes : axes + 3]
-        weights[place], prints[place], largest, owners = line[axes + 3 :]
+        weights[place], prints[place], largest, owners = line[axes + 3 : axes + 7]
+        asking[place], holding[place] = line[axes + 7 :]
         for j, (amount, owner) in enumerate(zip(largest, owners, strict=True)):
             top[place, j], who[place, j] = amount, owner
     return Tabulated(
-        frequency, totals, sizes, weights, top, who, prints, scale, weight_scale, left_out
+        *(frequency, totals, sizes, weights, top, who, prints, scale, weight_scale, left_out),
+        None if asked.request is None else asking,
+        None if asked.waive is None else holding,
     )

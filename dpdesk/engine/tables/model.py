@@ -163,10 +163,10 @@ class Cells:
     levels: Exact | None = None
     """How far an unsafe cell must be able to go down and up, set by hand, shape (cells, 2); -1: by
     the plan's range."""
-    waived: Flags | None = None
-    """Its largest contributors agree to publication: no rule applies."""
-    requested: Flags | None = None
-    """A contributor asked for protection that the request rule grants."""
+    asking: Exact | None = None
+    """The largest size of a contribution of who asked for protection, 0 where nobody did."""
+    holding: Exact | None = None
+    """The largest of who does not do without protection, -1 where everybody does."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -481,8 +481,8 @@ _EMPTY: dict[str, Any] = {
     "status": "",
     "cost": float("nan"),
     "levels": -1,
-    "waived": False,
-    "requested": False,
+    "asking": 0,
+    "holding": -1,
 }
 
 
@@ -494,7 +494,8 @@ def _filled(
     if array is not None and width == 0:
         return array
     empty = _EMPTY[name]
-    kind: Any = {"top": object, "status": "U1"}.get(name, type(empty))
+    exactly: dict[str, Any] = dict.fromkeys(("top", "asking", "holding"), object)
+    kind: Any = {**exactly, "status": "U1"}.get(name, type(empty))
     whole: NDArray[Any] = np.full((len(part), max(width, 1)), empty, dtype=kind)
     if array is not None:
         whole[:, : array.shape[1]] = array

@@ -2,7 +2,9 @@
 
 Of a cell with contributions ``x1 >= x2 >= …`` and their sum ``X``: threshold ``0 < frequency < n``;
 dominance ``x1 + … + xn > k/100 · X``; p-percent ``X - x1 - x2 < p/100 · x1``; pq the same with
-``p/q``. All comparisons are exact.
+``p/q``. A request asks that a cell be unsafe where a contributor who asked for it gave more than
+``k/100 · X``. Who waives protection is exempt from rules on concentration: they find no cell whose
+largest contributors, as many as they look at, all waive. All comparisons are exact.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class Rule:
     next to it; it needs a system whose zeros are not known.
     """
 
-    kind: Literal["threshold", "dominance", "p-percent", "pq", "full"]
+    kind: Literal["threshold", "dominance", "p-percent", "pq", "full", "request"]
     largest: int = 0
     share: Fraction = Fraction(0)
     range: Fraction | None = None
@@ -50,7 +52,7 @@ class Judgement:
     by_rule: tuple[Flags, ...]
     """One entry per rule: the variables that it finds unsafe."""
     by_hand: Flags
-    """Unsafe by their status, or by a contributor's request."""
+    """Unsafe by their status."""
     published: Flags
     """Must be published: never suppressed."""
 
@@ -64,8 +66,7 @@ def judge(
     """Apply rules and statuses to every variable of a system.
 
     A range is at least as wide as ``least`` says of each variable: 1 where things are counted. A
-    status set by hand goes before the rules; who waives protection is exempt from those on
-    concentration.
+    status set by hand goes before the rules.
 
     Raises
     ------
@@ -92,8 +93,6 @@ def judge(
         lower, upper = np.maximum(lower, down), np.maximum(upper, up)
     # That nobody contributes to a cell is known of each such cell: it cannot be hidden.
     by_hand = (status == "U") & ~system.known
-    if cells.requested is not None:
-        by_hand |= free & cells.requested
     wide = _ranged(cells.values, by_hand, range_by_hand, least)
     down, up = wide, wide.copy()
     if cells.levels is not None:
@@ -113,6 +112,10 @@ def _found(system: System, rule: Rule, size: Exact, free: Flags) -> tuple[Flags,
     wide = np.full(len(cells), 0, dtype=object)
     if rule.kind == "threshold":
         return free & (cells.frequency > 0) & (cells.frequency < rule.largest), wide
+    if rule.kind == "request":
+        asking = np.full(len(cells), 0, dtype=object) if cells.asking is None else cells.asking
+        much = asking * (100 * rule.share.denominator) > size * rule.share.numerator
+        return free & (asking > 0).astype(bool) & much.astype(bool), wide
     largest = _largest(system, rule)
     if rule.kind == "dominance":
         # 100/k · (x1 + … + xn) − X, over the numerator of k.
@@ -122,8 +125,11 @@ def _found(system: System, rule: Rule, size: Exact, free: Flags) -> tuple[Flags,
         divisor = 100 * rule.share.denominator
         excess = largest[:, 0] * rule.share.numerator - (size - largest.sum(axis=1)) * divisor
     found = free & (excess > 0).astype(bool)
-    if cells.waived is not None:
-        found &= ~cells.waived
+    if cells.holding is not None:
+        others = (cells.frequency >= rule.contributions) & (cells.holding < largest[:, -1]).astype(
+            bool
+        )
+        found &= ~(others | (cells.holding < 0).astype(bool))
     wide[found] = excess[found] * Fraction(1, divisor)
     return found, wide
 

@@ -32,7 +32,7 @@ _ROLES = {
     "WEIGHT": "is the sampling weight: give it the role `weight`",
     "HOUSE_ID": "names the household: rows of one household share the role `cluster`",
     "HOLDING": "names the holding: rows of one holding share the role `cluster`",
-    "REQUEST": "says who asked for protection; rules for tables on request are not read",
+    "REQUEST": "says who asked for protection: name it as `column` of `request`",
     "FREQUENCY": "has the number of contributors: name it as `frequency` of `cells`",
     "MAXSCORE": "has a largest contribution: list it in `top` of `cells`",
     "STATUS": "has statuses set by hand: name it as `status` of `cells`",

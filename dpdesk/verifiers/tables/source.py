@@ -76,6 +76,10 @@ class Recounted:
     rows: tuple[object | None, ...] | None = None
     alone: tuple[int | None, ...] | None = None
     levels: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    asking: tuple[Fraction, ...] = ()
+    """The largest contribution of who asks for protection."""
+    holding: tuple[Fraction, ...] = ()
+    """The largest of who does not do without it; below 0: everybody does."""
 
 
 def plain_of(given: Given, key: str) -> object:
@@ -165,6 +169,8 @@ def _counted(
         None if weight is None else str(weight),
         held[0] if held else None,
         max(2, _most(given)),
+        request=_consent(given, "request"),
+        waive=_consent(given, "waive"),
     )
     found = given.source.tabulate(asked, token)
     unit = 10**found.scale
@@ -188,7 +194,20 @@ def _counted(
         tuple(by),
         tuple(each if n else None for n, each in rows),
         tuple(one if n == 1 else None for n, one in who),
+        asking=_in_units(found.asking, unit),
+        holding=_in_units(found.holding, unit),
     )
+
+
+def _consent(given: Given, key: str) -> tuple[str, tuple[str, ...]] | None:
+    raw = plain_of(given, key)
+    if not isinstance(raw, Mapping):
+        return None
+    return str(raw["column"]), tuple(map(str, as_list(raw["values"])))
+
+
+def _in_units(amounts: np.ndarray | None, unit: int) -> tuple[Fraction, ...]:
+    return () if amounts is None else tuple(Fraction(one, unit) for one in amounts.tolist())
 
 
 def common_sums(
@@ -687,6 +706,8 @@ def other_status(
     cells does not have are left out.
     """
     rules = [as_table(rule) for rule in as_list(plain_of(given, "rule"))]
+    asked = plain_of(given, "request")
+    rules += [{"rule": "request", **as_table(asked)}] if isinstance(asked, Mapping) else []
     usual = given.parameters.get("range")
     wide = usual if isinstance(usual, Fraction) else Fraction(1, 10)
     for cell, value in enumerate(found.sums):
@@ -742,6 +763,12 @@ def _judged(
             if frequency is not None and 0 < frequency < numbers["n"]:
                 share = fraction_of(str(rule["range"])) if "range" in rule else wide
                 needs.append(max(abs(value) * share, least))
+        elif kind == "request":
+            share = numbers.get("k", _NONE)
+            if found.asking[cell] > 0 and found.asking[cell] > share / 100 * size:
+                needs.append(max(abs(value) * wide, least))
+        elif _agreed(found, cell, int(numbers.get("n", 2))):
+            continue
         elif kind == "dominance":
             largest = sum(top[: int(numbers["n"])], Fraction(0))
             if largest > numbers["k"] / 100 * size:
@@ -753,3 +780,13 @@ def _judged(
             if rest < share * first:
                 needs.append(share * first - rest)
     return bool(needs), max(needs, default=Fraction(0))
+
+
+def _agreed(found: Recounted, cell: int, looked_at: int) -> bool:
+    """Whether all of the largest contributors that a rule looks at do without protection."""
+    if not found.holding:
+        return False
+    top, frequency = [abs(one) for one in found.top[cell]], found.frequency[cell] or 0
+    if found.holding[cell] < 0:
+        return True
+    return frequency >= looked_at and found.holding[cell] < top[looked_at - 1]

@@ -121,6 +121,8 @@ def rules_of(settings: Settings) -> tuple[Rule, ...]:
         found.append(Rule(kind, int(numbers.get("n", 0)), share, wide))  # type: ignore[arg-type]
         if raw.get("full") is True:
             found.append(Rule("full", range=wide))
+    if settings.request is not None:
+        found.append(Rule("request", share=settings.request[1]))
     return tuple(found)
 
 
@@ -149,7 +151,7 @@ def count_tables(
             weights.append(None)
         else:
             # Who is alone in a cell is told apart by a number, so one is always asked for.
-            found = _tabulated(given, spec, dimensions, max(needed, 1), keys, token)
+            found = _tabulated(given, spec, dimensions, max(needed, 1), keys, settings, token)
             cells, scale = _cells(found), found.scale
             mean = spec.measure.kind == MEAN
             weights.append((found.weights, found.weight_scale) if mean else None)
@@ -391,6 +393,7 @@ def _tabulated(
     dimensions: tuple[Dimension, ...],
     top: int,
     keys: NDArray[np.uint64] | None,
+    settings: Settings,
     token: CancelToken,
 ) -> Tabulated:
     held = given.with_role(Role.CLUSTER)
@@ -403,6 +406,8 @@ def _tabulated(
         held[0] if held else None,
         top,
         keys,
+        None if settings.request is None else settings.request[0],
+        settings.waive,
     )
     return given.source.tabulate(asked, token)
 
@@ -415,6 +420,8 @@ def _cells(found: Tabulated) -> Cells:
         found.top,
         found.who,
         found.sizes if signed else None,
+        asking=found.asking,
+        holding=found.holding,
     )
 
 

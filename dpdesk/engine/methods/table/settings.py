@@ -39,11 +39,13 @@ from dpdesk.core.table_parameters import (
     is_marks,
     is_measure,
     is_merge,
+    is_request,
     is_rules,
     is_swap,
     is_tables,
+    is_waiver,
 )
-from dpdesk.core.tabulation import INTERNAL_COLUMNS
+from dpdesk.core.tabulation import INTERNAL_COLUMNS, Among
 from dpdesk.engine.methods.table.records import ATTACKER, MEASURE, READY, RULES, TABLES
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
@@ -140,6 +142,24 @@ PARAMETERS: tuple[Parameter, ...] = (
         records=RULES,
         shape='a list of tables such as { rule = "threshold", n = 3 }',
         default=(),
+        public=False,
+    ),
+    TypedParameter(
+        "request",
+        "Protection on request",
+        "By which values of a column contributors ask for protection; a cell is unsafe where one "
+        "of them gave more than k percent of it.",
+        fits=is_request,
+        shape='a table such as { column = "asked", values = ["yes"], k = 70 }',
+        public=False,
+    ),
+    TypedParameter(
+        "waive",
+        "Protection that is waived",
+        "By which values of a column contributors agree to be seen: rules on the largest find no "
+        "cell of which all that they look at agree.",
+        fits=is_waiver,
+        shape='a table such as { column = "agrees", values = ["yes"] }',
         public=False,
     ),
     ChoiceParameter(
@@ -338,14 +358,16 @@ class Settings:
     tell_apart: bool
     sample: Fraction | None = None
     swap: Swap | None = None
+    request: tuple[Among, Fraction] | None = None
+    waive: Among | None = None
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> Settings:
         """Read what the parameters say together.
 
         Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean``,
-        ``table.variance``, ``table.cell-key``, ``table.marks``, ``table.merge``, ``table.edit`` or
-        ``table.cells``, starting with ``where``.
+        ``table.variance``, ``table.cell-key``, ``table.marks``, ``table.merge``, ``table.edit``,
+        ``table.consent`` or ``table.cells``, starting with ``where``.
         """
         protect, base = str(values["protect"]), values["base"]
         if protect in (RANDOM, CONTROLLED) and not isinstance(base, int):
@@ -401,6 +423,7 @@ class Settings:
             given if isinstance(given, Fraction) else Fraction(1, 10),
             values["tell_apart"] is True,
             *_edits(values, tables, where),
+            *_consent(values, where),
         )
 
     @property
@@ -480,6 +503,33 @@ def _merge(
         str(column): {str(label): tuple(map(str, group)) for label, group in groups.items()}
         for column, groups in found.items()
     }
+
+
+def _consent(
+    values: Mapping[str, ParameterValue], where: str
+) -> tuple[tuple[Among, Fraction] | None, Among | None]:
+    """Who asks for protection, from which percentage on, and who does without; None without."""
+    request, waive = _plain(values["request"]), _plain(values["waive"])
+    if values["cells"] is not None and (request is not None or waive is not None):
+        raise _wrong(
+            "table.consent",
+            "waive" if request is None else "request",
+            msg(
+                "{where}: `request` and `waive` are said of rows, and ready cells have none.",
+                where=where,
+            ),
+            "Give such cells a status by hand.",
+        )
+
+    def among(raw: object) -> Among | None:
+        if not isinstance(raw, Mapping):
+            return None
+        return str(raw["column"]), tuple(map(str, raw["values"]))
+
+    asking, share = among(request), Fraction(0)
+    if isinstance(request, Mapping):
+        share = exact_number(request.get("k", 0)) or Fraction(0)
+    return None if asking is None else (asking, share), among(waive)
 
 
 def _edits(
@@ -645,6 +695,8 @@ def check_settings(
     named += map(str, top if isinstance(top, list) else [])
     if settings.swap is not None:
         named += [*settings.swap.columns, *settings.swap.match]
+    asking = settings.request[0] if settings.request is not None else None
+    named += [each[0] for each in (asking, settings.waive) if each is not None]
     for name in named:
         if name not in columns:
             near = nearest(name, columns)

@@ -115,6 +115,11 @@ class _Teller:
                 "Unsafe: all contributors of a group are in one cell, so that the cells next to it "
                 "are known to be empty."
             )
+        if rule.kind == "request":
+            return msg(
+                "Unsafe: a contributor who asked for protection gave more than {share} % of it.",
+                share=plain_amount(rule.share),
+            )
         if rule.kind == "threshold":
             return counted_text(
                 "Unsafe: {n} contributor, and the rule asks for {least}.",

@@ -65,9 +65,11 @@ def test_pq_is_p_percent_with_the_ratio() -> None:
 
 def test_a_status_by_hand_goes_before_the_rules_and_a_request_is_unsafe() -> None:
     status = np.array(["S", "U", "P", "", ""])
-    requested = np.array([False, False, False, True, False])
-    system = magnitudes([[50], [5, 5], [3], [2, 2, 2]], status=status, requested=requested)
-    judged = judge(system, [Rule("threshold", 2)], Fraction(1, 5))
+    system = magnitudes(
+        [[50], [5, 5], [3], [2, 2, 2]], status=status, asking=exact([50, 5, 3, 2, 7])
+    )
+    asked = Rule("request", share=Fraction(30))
+    judged = judge(system, [Rule("threshold", 2), asked], Fraction(1, 5))
 
     assert judged.required.unsafe.tolist() == [False, True, False, True, False]
     assert judged.published.tolist() == [False, False, True, False, False]
@@ -75,8 +77,7 @@ def test_a_status_by_hand_goes_before_the_rules_and_a_request_is_unsafe() -> Non
 
 
 def test_who_waives_protection_is_exempt_from_concentration_not_from_the_threshold() -> None:
-    waived = np.array([True, True, True])
-    system = magnitudes([[90, 5, 4], [8]], waived=waived)
+    system = magnitudes([[90, 5, 4], [8]], holding=exact([4, -1, 4]))
     judged = judge(system, [Rule("p-percent", share=Fraction(20)), Rule("threshold", 2)])
 
     assert [found.tolist() for found in judged.by_rule] == [
