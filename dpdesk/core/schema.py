@@ -35,12 +35,12 @@ OF_CELLS = "cells"
 OF_TABLES = frozenset(
     {
         *("publish", "forbid", "exact", "weights", "targets", "measure", "tables"),
-        *("views", "marginals", "require", "choose"),
+        *("views", "marginals", "require", "choose", "swap", "request", "waive"),
     }
 )
 """Settings that name columns in lists or tables inside them, not by a word of their own."""
 _WITHIN = OF_COLUMNS | {"cuboid", "dimensions", "sum", "average", "mean", "weight", "attribute"}
-_WITHIN |= {"of", "mode"}
+_WITHIN |= {"of", "mode", "match", "column"}
 _NESTED = "measure"
 
 

@@ -29,7 +29,7 @@ OTHERS = frozenset(
         *("household_id", "population", "k_map", "delta_min", "delta_max"),
         *("view_size", "view_cells", "cover", "reconstruct", "top", "longest", "mine"),
         *("total", "rule", "protect", "base", "secondary", "cost", "singletons", "attacker"),
-        *("range", "tell_apart", "deviation", "variance", "marks"),
+        *("range", "tell_apart", "deviation", "variance", "marks", "sample"),
     }
 )
 """Settings that name no column."""
@@ -50,8 +50,11 @@ def test_every_column_that_settings_name_is_listed_once() -> None:
         "ends": ("from", "to"),
         "measure": {"sum": "income", "lower": 0},
         "epsilon": 1,
+        "swap": {"columns": ["place"], "match": ["age"], "share": 0.1},
+        "waive": {"column": "agrees", "values": ["yes"]},
     }
-    assert set(columns_of(given)) == {"region", "job", "pay", "from", "to", "income"}
+    named = {"region", "job", "pay", "from", "to", "income", "place", "age", "agrees"}
+    assert set(columns_of(given)) == named
     assert columns_of({"measure": "count", "publish": "all"}) == ()
 
 
