@@ -44,15 +44,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (made / "firms.csv").open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow(["firm", "region", "size", "turnover", "asked", "agrees"])
+        agrees = [draw.choice(["yes", "yes", "yes", "no"]) for _ in range(25)]
         for number in range(60):
             place = draw.choice("nnnsw"), draw.choice(["small", "small", "large"])
+            firm = draw.randrange(25)
             writer.writerow(
                 [
-                    f"f{draw.randrange(25)}",
+                    f"f{firm}",
                     *place,
                     int(draw.lognormvariate(4, 1)) if number else "",
                     draw.choice(["no", "no", "no", "yes", "ja", ""]),
-                    draw.choice(["yes", "yes", "yes", "no"]),
+                    agrees[firm],
                 ]
             )
     return made

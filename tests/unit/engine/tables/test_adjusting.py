@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds as MilpBounds
+from scipy.optimize import LinearConstraint, milp
+from scipy.sparse import csr_array, hstack
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.adjusting import LARGEST, Wanted, adjusted
 from dpdesk.engine.tables.model import Dimension, Requirement, System, exact
-from tests.helpers.tables import filled, with_margins
+from tests.helpers.tables import drawn_system, filled, required, with_margins
 from tests.reference.tables import least_change
 
 TOKEN = CancelToken()
@@ -80,6 +83,65 @@ def test_the_least_change_is_that_of_all_changes(
     for cell in np.flatnonzero(unsafe):
         up, down = max(1, high[cell]), max(1, low[cell])
         assert change[cell] >= up or -change[cell] >= down
+
+
+def by_directions(
+    system: System, needed: Requirement, fixed: np.ndarray, weights: np.ndarray
+) -> int | None:
+    """The least cost over every choice of which unsafe variables go up, each by its own program."""
+    unsafe, count = np.flatnonzero(needed.unsafe), len(system)
+    values = system.cells.values.astype(np.int64)
+    same = csr_array(hstack([system.matrix, -system.matrix]))
+    best: int | None = None
+    for upward in product([False, True], repeat=len(unsafe)):
+        low, high = np.zeros(2 * count), np.full(2 * count, 60.0)
+        high[count:] = np.minimum(high[count:], values)
+        high[np.flatnonzero(fixed)] = high[count + np.flatnonzero(fixed)] = 0.0
+        for cell, up in zip(unsafe.tolist(), upward, strict=True):
+            here, there = (cell, count + cell) if up else (count + cell, cell)
+            low[here] = max(1, int((needed.upper if up else needed.lower)[cell]))
+            high[there] = 0.0
+        if (low > high).any():
+            continue
+        found = milp(
+            np.concatenate([weights, weights]),
+            constraints=LinearConstraint(same, 0, 0),
+            bounds=MilpBounds(low, high),
+            integrality=np.ones(2 * count),
+        )
+        if found.success and (best is None or round(found.fun) < best):
+            best = round(found.fun)
+    return best
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_subtotals_and_linked_tables_change_as_little_as_by_any_choice_of_directions(
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    system = drawn_system(rng)
+    free = np.flatnonzero(~system.known)
+    unsafe = np.zeros(len(system), dtype=bool)
+    unsafe[rng.permutation(free)[: int(rng.integers(1, 5))]] = True
+    needed = required(system, unsafe, rng)
+    fixed = system.known | (~unsafe & (rng.random(len(system)) < 0.1))
+    weights = rng.choice([1, 1, 1, 3], len(system))
+    best = by_directions(system, needed, fixed, weights)
+    least = np.zeros(len(system))
+    wanted = Wanted(needed, fixed, least, exact([Fraction(int(each)) for each in weights]))
+
+    if best is None:
+        with pytest.raises(RefusedError, match="no change of values was found"):
+            adjusted(system, wanted, TOKEN)
+        return
+    found = adjusted(system, wanted, TOKEN)
+    change = (found.values - system.cells.values).astype(np.int64)
+
+    assert found.cost == best
+    assert found.proven
+    assert not (system.matrix @ change).any()
+    assert not change[fixed].any()
 
 
 def test_large_requirements_move_in_steps_and_still_add_up() -> None:
