@@ -31,10 +31,7 @@ def test_words_that_the_catalogue_lacks_stay_english(german: WindowTranslator) -
 
 
 def test_lines_of_other_layers_are_said_one_by_one(qapp: QApplication) -> None:
-    line = (
-        "No delimiter was found, so every line is one value of a single column; name the "
-        "`delimiter` if there is one, or `widths` if columns stand in fixed places."
-    )
+    line = "Fields are enclosed in single quotes ('); they were taken off."
     set_language("de")
     try:
         first, own, last = said(f"{line}\nqx zw\n{line}").split("\n")
