@@ -11,7 +11,7 @@ from urllib.parse import unquote
 _NAMES = "user|host|hostaddr|port|dbname|service|options|sslmode|sslrootcert|application_name"
 """Settings with which those of an address begin; behind another `?` a password may go on."""
 _SIGNED = re.compile(
-    r"((?:[a-z][a-z0-9+.-]{1,30}:/{0,9}|^\s*(?://|\\\\))[^\s:@/?]{0,300}:)"
+    r"((?:[a-z][a-z0-9+.-]{1,30}:/{0,9}|^\s*//|\\\\)[^\s:@/?]{0,300}:)"
     rf"(?:(?!\?(?:{_NAMES})=).){{1,5000}}(?=@)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -79,12 +79,12 @@ def holds_password(text: str) -> bool:
 def without_those_of(given: Iterable[str], text: str) -> str:
     """A text without the passwords of what a person gave, which it may repeat in other forms.
 
-    As a path an address loses slashes, and stands behind a folder.
+    As a path an address loses slashes, and stands behind a folder; in a sentence a tab is a blank.
     """
     for one in given:
         shown = without_password(one)
         if shown == one[:_LONGEST]:
             continue
-        for spelled in (one, str(PurePath(one)), repr(one)[1:-1]):
+        for spelled in (one, str(PurePath(one)), repr(one)[1:-1], " ".join(one.split())):
             text = text.replace(spelled, shown)
     return text

@@ -14,6 +14,8 @@ TYPED = (
     f"host=127.0.0.1 port=1 user=u password={SECRET} dbname=d",
     f"host=127.0.0.1 password='{SECRET} x'",
     f"password={SECRET}",
+    f"user=u\tpassword={SECRET}",
+    f"\\\\u:{SECRET}@h\\share\\d.csv",
     f"host=h,password={SECRET}",
     f"Server=h;Uid=u;Pwd={SECRET};",
     f"postgresql://u:{SECRET}@127.0.0.1:1/d",

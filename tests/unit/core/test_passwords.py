@@ -38,6 +38,7 @@ from dpdesk.core.passwords import holds_password, without_password, without_thos
         ("postgresql://%2Ftmp%2Fx:7/d?passfile=/x", "postgresql://%2Ftmp%2Fx:7/d?passfile=/x"),
         ("people%20of%20100%25.csv", "people%20of%20100%25.csv"),
         ("compass: north", "compass: north"),
+        ("/data/\\\\u:secret@h\\share\\d.csv", "/data/\\\\u:…@h\\share\\d.csv"),
     ],
 )
 def test_a_password_is_replaced_and_nothing_else(text: str, shown: str) -> None:
