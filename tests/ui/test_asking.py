@@ -124,7 +124,7 @@ def test_a_range_of_numbers_counts_what_is_inside(room: Room, made: Path) -> Non
     assert "exactly" in (room.window.chart.chart or pytest.fail("no chart")).answer
     room.side.range.first.setText("forty")
     room.side.range.first.editingFinished.emit()
-    assert "Expected a number" in room.side.range.problem.text()
+    assert "Enter a number" in room.side.range.problem.text()
 
 
 def test_the_truth_is_off_until_its_holder_asks_and_is_never_saved(room: Room, made: Path) -> None:

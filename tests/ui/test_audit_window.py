@@ -99,7 +99,7 @@ def test_a_search_finds_words_anywhere_and_kinds_of_action(room: Room) -> None:
     room.qtbot.keyClicks(room.page.search, "BEN 3.csv")
     room.quiet()
     assert room.subjects() == ["/data/file 3.csv"]
-    assert room.page.found.text() == "1 of 5 entries are found."
+    assert room.page.found.text() == "1 of 5 entries found."
     room.page.search.clear()
     room.page.action.setCurrentText("opened")
     room.quiet()
@@ -107,12 +107,12 @@ def test_a_search_finds_words_anywhere_and_kinds_of_action(room: Room) -> None:
     room.qtbot.keyClicks(room.page.search, "100%")
     room.quiet()
     assert room.subjects() == []
-    assert room.page.found.text().startswith("No entry is found")
+    assert room.page.found.text().startswith("No entry found")
 
 
 def test_an_empty_log_says_that_it_begins(room: Room) -> None:
     room.present()
-    assert room.page.answer.text().startswith("Nothing is entered yet")
+    assert room.page.answer.text().startswith("No entries yet")
     assert room.page.state.text().startswith("✓ Intact")
     assert not room.page.export.isEnabled()
 

@@ -127,7 +127,9 @@ def test_a_cube_opens_with_values_errors_and_margins(room: Room, cube: Path) -> 
             assert room.value(line["age"], line["sex"]) == float(line["value"])
     text = room.page.model.index(0, 1).data()
     assert "\n± " in text
-    assert room.page.question.text() == "What is the count by age × sex, and where is error?"
+    assert (
+        room.page.question.text() == "What is the count by age × sex, and how large are the errors?"
+    )
     assert "No ± is above 30 % of its value." in room.page.answer.text()
     assert room.window.title.text() == "Health by age, sex and area"
     assert findings(room.window) == []
@@ -205,7 +207,7 @@ def test_categories_are_ticked_and_cells_are_sliced(room: Room, cube: Path) -> N
     assert state is not None
     kept = state.kept[0].categories
     filters = f" Only health = {kept[0]}, {kept[1]}."
-    assert room.page.question.text().endswith(f"where is error?{filters}")
+    assert room.page.question.text().endswith(f"how large are the errors?{filters}")
     room.page.toggle()
     assert room.page.chart.chart is not None
     assert room.page.chart.chart.question == room.page.question.text()

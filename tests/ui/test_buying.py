@@ -129,8 +129,8 @@ def test_a_table_that_nothing_has_is_offered_bought_in_two_steps_and_read_with_t
 ) -> None:
     first = agency.browse()
     agency.cross()
-    assert "no table has sex × region together" in agency.texts()
-    assert "Bought for ε = 1, as an example: ± " in agency.texts()
+    assert "no table contains sex × region together" in agency.texts()
+    assert "For example, bought for ε = 1: ± " in agency.texts()
     assert not agency.card.next.isEnabled()
     agency.spend("1/8")
     assert "Bought for ε = 0.125: ± " in agency.texts()
@@ -150,7 +150,7 @@ def test_a_table_that_nothing_has_is_offered_bought_in_two_steps_and_read_with_t
     claim = agency.window.claim.text()
     assert "The losses of these 2 releases are added up." in claim
     assert "change by at most ×3.09 (ε = 1.125)" in claim
-    assert "Read as one from 2 releases: first, first-sex-region" in agency.window.pieces.text()
+    assert "Combined from 2 releases: first, first-sex-region" in agency.window.pieces.text()
     seen = agency.window.seen
     assert seen is not None
     assert seen.pivot.grid.axes == ("sex", "region")
@@ -308,13 +308,13 @@ def test_a_cube_that_is_only_planned_is_bought_table_by_table(agency: Agency) ->
     agency.quiet(lambda: agency.window.seen is not None)
     assert (agency.folder / "Register tables-sex" / "public").is_dir()
     agency.cross()
-    assert "no table has sex × region together" in agency.texts()
+    assert "no table contains sex × region together" in agency.texts()
     agency.spend("0.25")
     agency.card.next.click()
     agency.card.debit.click()
     agency.quiet(lambda: agency.window.seen is not None)
     assert agency.spent() == "3/4"
-    assert "Read as one from 2 releases" in agency.window.pieces.text()
+    assert "Combined from 2 releases" in agency.window.pieces.text()
 
 
 def test_where_most_cells_are_doubtful_the_offer_opens_by_itself_until_it_is_declined(
@@ -330,7 +330,7 @@ def test_where_most_cells_are_doubtful_the_offer_opens_by_itself_until_it_is_dec
     agency.window.ask_offer()
     agency.quiet()
     agency.spend("0.0001")
-    assert "better not bought" in agency.texts()
+    assert "not worth buying" in agency.texts()
 
 
 def test_a_purchase_is_stopped_by_its_own_button_and_what_was_debited_is_told(
@@ -362,13 +362,13 @@ def test_a_release_bought_before_is_added_once_and_strangers_are_told_of(agency:
     agency.window.open(first)
     agency.quiet(lambda: agency.window.seen is not None)
     agency.add("first-sex-region")
-    assert "Read as one from 2 releases" in agency.window.pieces.text()
+    assert "Combined from 2 releases" in agency.window.pieces.text()
     assert agency.warnings() == ()
     agency.add("first-sex-region")
     assert "named twice" in agency.window.band.text
-    assert "Read as one from 2 releases" in agency.window.pieces.text()
+    assert "Combined from 2 releases" in agency.window.pieces.text()
     agency.add("other")
-    assert "Read as one from 3 releases" in agency.window.pieces.text()
+    assert "Combined from 3 releases" in agency.window.pieces.text()
     assert "do not name each other" in agency.warnings()[-1]
 
 
@@ -396,4 +396,4 @@ def test_the_total_alone_is_offered_as_well(agency: Agency) -> None:
     agency.quiet()
     assert "Where should the total come from?" in agency.texts()
     assert "From what is released (the total)" in agency.texts()
-    assert "Bought for ε = 1" in agency.texts()
+    assert "bought for ε = 1" in agency.texts()

@@ -460,7 +460,10 @@ class BrowsePage(QWidget):
         tip = self.tr("Leave out all other categories of these dimensions (Enter on a cell)")
         self.keep = button(self.tr("&Keep only this"), tip)
         self.keep.clicked.connect(self._on_keep)
-        tip = self.tr("Rows by this column: falling, rising, as declared (or click its head)")
+        tip = self.tr(
+            "Sort rows by this column: descending, ascending, in declared order (or click "
+            "its header)"
+        )
         self.sort = button(self.tr("Sort by th&is column"), tip)
         self.sort.clicked.connect(self._on_sort)
         for widget in (self.keep, self.sort):

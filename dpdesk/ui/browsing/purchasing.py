@@ -75,9 +75,9 @@ def question_words(dimensions: tuple[str, ...]) -> str:
 def free_words(offer: Offer) -> str:
     """What the releases tell of the table, for nothing."""
     if offer.compared[0].now is None:
-        return _tr("From what is released: no answer, for no table has {table} together.").format(
-            table=table_words(offer.dimensions)
-        )
+        return _tr(
+            "From what is released: no answer, because no table contains {table} together."
+        ).format(table=table_words(offer.dimensions))
     tables = ", ".join(table_words(each) for each in offer.answering)
     halves = _each(offer, "now")
     return _tr("From what is released ({tables}): {halves} in each cell; costs nothing.").format(
@@ -89,11 +89,11 @@ def bought_words(offer: Offer, *, supposed: bool) -> str:
     """What the table would bring and cost; ``supposed``: for an amount that nobody has named."""
     new = offer.compared[0].now is None
     if supposed and new:
-        text = _tr("Bought for {cost}, as an example: {alone} in each of {cells} cells.")
+        text = _tr("For example, bought for {cost}: {alone} in each of {cells} cells.")
     elif supposed:
         text = _tr(
-            "Bought for {cost}, as an example: {alone} in each of {cells} cells, and {together} "
-            "together with what is released."
+            "For example, bought for {cost}: {alone} in each of {cells} cells, and "
+            "{together} together with what is released."
         )
     elif new:
         text = _tr("Bought for {cost}: {alone} in each of {cells} cells.")
@@ -116,11 +116,11 @@ def left_words(offer: Offer) -> str:
     if offer.refusal:
         text = _tr("That is more than is left: {spent} of {limit} is spent.")
         if not offer.limit:
-            text = _tr("The budget cannot pay that; {spent} is spent.")
+            text = _tr("The budget does not cover this; {spent} is already spent.")
     elif offer.left:
         text = _tr("It leaves {left} of {limit}.")
     else:
-        text = _tr("Then {after} is spent; no limit is set.")
+        text = _tr("After that, {after} is spent; no limit is set.")
     return text.format(
         spent=marked_within(offer.spent),
         after=marked_within(offer.after),
@@ -133,20 +133,21 @@ def advice_words(offer: Offer) -> str:
     """Cautions: where buying would hardly help, and what the ledger says; empty without any."""
     found = [f"△ {said(note.sentence)}" for note in offer.notes]
     if not offer.worth_it:
-        found.append(_tr("△ The ± would hardly be smaller than it is now: better not bought."))
+        found.append(_tr("△ The ± would hardly be smaller than it is now: not worth buying."))
     return "\n".join(found)
 
 
 def confirm_words(offer: Offer, place: str) -> str:
     """What the second step says."""
     text = _tr(
-        "{cost} is taken from the budget of “{name}” before the noise is drawn, once and for good: "
-        "it cannot be undone, even if the purchase is stopped. The table is written to {place}."
+        "{cost} is taken from the budget of “{name}” before the noise is drawn. This "
+        "cannot be undone, even if the purchase is stopped. The table is written to "
+        "{place}."
     )
     if not offer.population:
         text = _tr(
-            "{cost} is taken from the budget of these data before the noise is drawn, once and for "
-            "good: it cannot be undone, even if the purchase is stopped. The table is written to "
+            "{cost} is taken from the budget of these data before the noise is drawn. This "
+            "cannot be undone, even if the purchase is stopped. The table is written to "
             "{place}."
         )
     return text.format(cost=marked_within(offer.cost), name=offer.population, place=place)

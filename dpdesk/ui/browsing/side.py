@@ -107,7 +107,7 @@ class Chip(QToolButton):
         texts = {
             ROWS: self.tr("Put on &rows"),
             COLUMNS: self.tr("Put on &columns"),
-            UNUSED: self.tr("&Sum up (take away)"),
+            UNUSED: self.tr("&Sum up (remove)"),
         }
         for shelf, text in texts.items():
             if shelf != here and not (here == FILTERS and shelf == UNUSED):
@@ -319,7 +319,7 @@ class KeepList(QFrame):
         """List the categories of a dimension, those that are kept ticked."""
         self._column = name
         name = short_name(name)
-        self._title.setText(self.tr("Keep of {name}").format(name=name))
+        self._title.setText(self.tr("Keep in {name}").format(name=name))
         self.list.setAccessibleName(self.tr("Categories of {name} to keep").format(name=name))
         self.list.setToolTip(self.tr("Space ticks a category"))
         self._fill(categories, categories if kept is None else kept)
@@ -441,7 +441,7 @@ class BrowseSide(QWidget):
         self.percent = NarrowCombo(14)
         for key, words in percent_words().items():
             self.percent.addItem(words, key)
-        tip = self.tr("Counts as they are, or as percentages of the sums that are on show")
+        tip = self.tr("Counts as they are, or as percentages of the sums shown")
         labelled(layout, self.tr("S&how"), self.percent, tip)
         self.percent.set_help(tip)
         self.percent.activated.connect(self._on_percent)

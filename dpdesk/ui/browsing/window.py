@@ -162,9 +162,9 @@ class BrowseWindow(ReadingWindow):
     def _build_bar(self) -> QWidget:
         line = FlowBox(gap=SPACE.s)
         self.trail_line = TrailLine()
-        self.undo = button(self.tr("&Undo"), self.tr("Take back the last step (Ctrl+Z)"))
-        self.redo = button(self.tr("Re&do"), self.tr("Take the step again (Ctrl+Shift+Z)"))
-        tip = self.tr("What a table of these dimensions would bring and cost (Ctrl+G)")
+        self.undo = button(self.tr("&Undo"), self.tr("Undo the last step (Ctrl+Z)"))
+        self.redo = button(self.tr("Re&do"), self.tr("Redo the step (Ctrl+Shift+Z)"))
+        tip = self.tr("What a table of these dimensions would gain and cost (Ctrl+G)")
         self.buy = button(self.tr("O&ffer for this table"), tip)
         tip = self.tr("Read another release of this cube together with what is open (Ctrl+O)")
         self.add = button(self.tr("Add a &release…"), tip)

@@ -78,7 +78,8 @@ def pieces_words(pieces: Sequence[Path]) -> str:
     """Which releases are read as one."""
     names = ", ".join(each.name for each in pieces)
     return _tr(
-        "Read as one from {count} releases: {names}. The sentence above is for all of them."
+        "Combined from {count} releases: {names}. The sentence above applies to all of "
+        "them together."
     ).format(count=len(pieces), names=names)
 
 
@@ -133,8 +134,8 @@ def measured_words(pivot: Pivot) -> str:
 def _question(pivot: Pivot) -> str:
     axes = " × ".join(map(short_name, (*pivot.row_axes, *pivot.column_axes)))
     if not axes:
-        return _tr("What is the {measure} in all?").format(measure=measured_words(pivot))
-    return _tr("What is the {measure} by {axes}, and where is error?").format(
+        return _tr("What is the total {measure}?").format(measure=measured_words(pivot))
+    return _tr("What is the {measure} by {axes}, and how large are the errors?").format(
         measure=measured_words(pivot), axes=axes
     )
 
@@ -185,13 +186,14 @@ def assumption_words(pivot: Pivot) -> str:
         return text.format(tables=tables)
     if pivot.percent:
         text = _tr(
-            "A percentage is a ratio of two numbers with noise: its ± holds in 90 of 100 cases or "
-            "more. It says nothing of errors that the data themselves have. Read from {tables}."
+            "A percentage is a ratio of two numbers with noise: its ± holds in 90 of 100 "
+            "cases or more. It says nothing about errors in the data themselves. Read from "
+            "{tables}."
         )
         return text.format(tables=tables)
     text = _tr(
-        "The ± holds the error of the noise in 95 of 100 cases or more; it says nothing of errors "
-        "that the data themselves have. Read from {tables}."
+        "The ± covers the error of the noise in 95 of 100 cases or more; it says "
+        "nothing about errors in the data themselves. Read from {tables}."
     )
     return text.format(tables=tables)
 
@@ -201,7 +203,7 @@ def cell_words(pivot: Pivot, row: int, column: int) -> str:
     value, half = float(pivot.values[row, column]), float(pivot.half_widths[row, column])
     name = cell_name(pivot, row, column)
     if np.isnan(value):
-        return _tr("{name}: not estimable, for too few persons are counted.").format(name=name)
+        return _tr("{name}: not estimable, because too few persons are counted.").format(name=name)
     if half == 0:
         return _tr("{name}: {value}, exactly.").format(
             name=name, value=shown_value(pivot, row, column)
@@ -246,9 +248,9 @@ def chart_answer(pivot: Pivot) -> str:
     rows, columns = drawn(pivot)
     if pivot.column_axes and len(columns) == 1:
         axes = " × ".join(map(short_name, pivot.column_axes))
-        said += " " + _tr("Drawn are the sums over {axes}.").format(axes=axes)
+        said += " " + _tr("The chart shows the sums over {axes}.").format(axes=axes)
     if len(rows) > MOST_BARS:
-        said += " " + _tr("Of {count} rows the first {shown} are drawn.").format(
+        said += " " + _tr("The chart shows the first {shown} of {count} rows.").format(
             count=grouped(len(rows)), shown=MOST_BARS
         )
     return said

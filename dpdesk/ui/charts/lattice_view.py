@@ -63,7 +63,9 @@ class LatticeFinder(QFrame):
         self.words.textChanged.connect(self._fill)
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Tables"))
-        self.list.setToolTip(self.tr("Tables that the plan speaks of; choose one to see it drawn"))
+        self.list.setToolTip(
+            self.tr("Tables named in the plan; choose one to show it in the chart")
+        )
         self.list.setMinimumHeight(90)
         self.list.currentItemChanged.connect(self._on_current)
         self.note = QLabel()
@@ -326,7 +328,7 @@ class LatticeInspector(QFrame):
             for one in sources[:MOST_SOURCES]
         )
         more = len(sources) - MOST_SOURCES
-        text = self.tr("Noise also comes in from: {tables}.")
+        text = self.tr("Noise also comes from: {tables}.")
         if not node.noisy:
             text = self.tr("Computed from: {tables}.")
         if more > 0:
@@ -355,10 +357,10 @@ class LatticeInspector(QFrame):
         above = chart.choice.exact_above(node.cuboid)
         exact = above == node.cuboid
         text = self.tr("No longer exact") if exact else self.tr("Publish exactly")
-        tip = self.tr("The release holds the true numbers of this table, or does not (E)")
+        tip = self.tr("Whether the release contains the true numbers of this table (E)")
         follows = above is not None and not exact
         if follows:
-            tip = self.tr("This table is exact already, since a finer one is")
+            tip = self.tr("This table is exact already, because a finer one is exact")
         self._name(self.exactly, text, tip)
         self.exactly.setEnabled(not follows)
         self.caution.setText(self._caution_words(chart, node))
@@ -368,7 +370,7 @@ class LatticeInspector(QFrame):
         self._show_exactly(chart, node)
         published = node.standing is CuboidStatus.PUBLISHED
         forbidden = node.standing is CuboidStatus.FORBIDDEN
-        tip = self.tr("The release holds this table, or does not (Space)")
+        tip = self.tr("Whether the release contains this table (Space)")
         text = self.tr("Do not publish it") if published else self.tr("Publish this table")
         self._name(self.publish, text, tip)
         tip = self.tr("A forbidden table is neither published nor given noise (Delete)")
@@ -377,7 +379,7 @@ class LatticeInspector(QFrame):
         usable = published and self._weighted and not node.exact
         reason = ""
         if not self._weighted:
-            reason = self.tr("The planner looks at no weights; PMost and Optimal do")
+            reason = self.tr("This planner does not use weights; PMost and Optimal do")
         elif not published:
             reason = self.tr("A weight is for a published table")
         elif node.exact:
@@ -408,7 +410,7 @@ class LatticeInspector(QFrame):
         node = self._node
         number = exact_number(self.weight.text().strip())
         if number is None or number <= 0:
-            self.say(self.tr("Expected a number above 0, such as 2."))
+            self.say(self.tr("Enter a number above 0, such as 2."))
         elif node is not None and number != node.weight:
             self.weighed.emit(Fraction(number))
 
@@ -553,8 +555,8 @@ class LatticeView(ChartView):
 
     def _keys(self, chart: Chart) -> str:
         return self.tr(
-            "Arrow keys walk along the lattice, Space publishes or not, Delete forbids, E makes "
-            "exact, + and − change the weight, Enter looks behind"
+            "Arrow keys move through the lattice, Space publishes or not, Delete forbids, "
+            "E makes exact, + and − change the weight, Enter shows what is behind"
         )
 
     def _hint_of(self, chart: Chart | None) -> str:
@@ -603,7 +605,7 @@ class LatticeView(ChartView):
         if board is None or board.chosen is None or not isinstance(chart, LatticeChart):
             return
         if act in (HEAVIER, LIGHTER) and not chart.weighted:
-            self.say(self.tr("The planner looks at no weights; PMost and Optimal do."))
+            self.say(self.tr("This planner does not use weights; PMost and Optimal do."))
             return
         self.changeAsked.emit(LatticeChange(act, board.chosen))
 

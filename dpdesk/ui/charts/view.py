@@ -278,7 +278,7 @@ class ChartView(QWidget):
     def forbid_saving(self, reason: str) -> None:
         """Keep internal numbers from being written to files, and say why; empty: allow it."""
         self._export.setEnabled(not reason)
-        words = self.tr("Save this chart as picture, drawing or table")
+        words = self.tr("Save this chart as a picture, a drawing or a table")
         self._export.setToolTip(reason or words)
 
     def set_placeholder(self, text: str) -> None:
@@ -376,7 +376,7 @@ class ChartView(QWidget):
 
     def _segment(self, text: str, look: str) -> QRadioButton:
         button = QRadioButton(text)
-        button.setToolTip(self.tr("Show the same numbers as picture or table (Ctrl+T)"))
+        button.setToolTip(self.tr("Show the same numbers as a chart or a table (Ctrl+T)"))
         button.setAccessibleName(text)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_look(button, look)
@@ -385,7 +385,7 @@ class ChartView(QWidget):
     def _build_export(self) -> QToolButton:
         self._export = QToolButton()
         self._export.setText(self.tr("Save"))
-        self._export.setToolTip(self.tr("Save this chart as picture, drawing or table"))
+        self._export.setToolTip(self.tr("Save this chart as a picture, a drawing or a table"))
         self._export.setAccessibleName(self.tr("Save this chart"))
         self._export.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._export.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -598,11 +598,15 @@ class ChartView(QWidget):
         if isinstance(chart, BarChart | LatticeChart):
             return chart.opens or " "
         if chart.opens:
-            words = self.tr("Click a point, or walk by arrow keys and press Enter, to see {what}.")
+            words = self.tr(
+                "Click a point, or move to it with the arrow keys and press Enter, to see {what}."
+            )
             return words.format(what=chart.opens)
         if not any(one.ids.size for one in chart.series):
             return " "
-        return self.tr("Click a point, or walk by arrow keys and press Enter, to choose it.")
+        return self.tr(
+            "Click a point, or move to it with the arrow keys and press Enter, to choose it."
+        )
 
     @Slot(QAction)
     def _on_export(self, action: QAction) -> None:

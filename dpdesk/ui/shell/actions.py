@@ -387,7 +387,7 @@ def _edit_and_run() -> list[ActionSpec]:
 
 def _view_and_help() -> list[ActionSpec]:
     text = translate("Actions", "Chart or &table")
-    tip = translate("Actions", "Show charts as picture or as table")
+    tip = translate("Actions", "Show numbers as charts or as tables")
     found = [_spec("view.twin", text, "Ctrl+T", tip, "panel")]
     text = translate("Actions", "&Next region")
     tip = translate("Actions", "Move the focus to the next part of the window")

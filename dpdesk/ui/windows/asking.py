@@ -159,7 +159,7 @@ def _number_words(row: AnswerRow, name: str, answer: Answer) -> str:
     head = f"{name}, " if name else ""
     value = figure_words(row.value or 0.0, "count")
     if row.standard_error is None and row.low is None:
-        text = _tr("{head}about {value}; this way of estimating gives no error.")
+        text = _tr("{head}about {value}; this method of estimation gives no error.")
         return text.format(head=head, value=value)
     if row.low == row.high or row.low is None or row.high is None:
         return _tr("{head}{value} rows, exactly.").format(head=head, value=value)
@@ -198,8 +198,9 @@ def truth_words(found: Answered) -> str:
     )
     mean = sum(abs((row.value or 0.0) - true) for row, true in pairs) / max(1, len(pairs))
     text = _tr(
-        "Errors of {mean} rows on average; {inside} of {all} intervals hold the number of "
-        "the source. All rows of the source count, also those that were not released."
+        "The error is {mean} rows on average; {inside} of {all} intervals contain the "
+        "number in the source. All rows of the source count, including those that were "
+        "not released."
     )
     return text.format(
         mean=figure_words(mean, "count"), inside=grouped(inside), all=grouped(len(pairs))
@@ -242,8 +243,8 @@ class RangeBox(QWidget):
         line = QHBoxLayout()
         self.first, self.last = QLineEdit(), QLineEdit()
         for line_edit, name, tip in (
-            (self.first, self.tr("From"), self.tr("The least number to count; empty: any")),
-            (self.last, self.tr("To"), self.tr("The largest number to count; empty: any")),
+            (self.first, self.tr("From"), self.tr("Smallest value to count; empty: no limit")),
+            (self.last, self.tr("To"), self.tr("Largest value to count; empty: no limit")),
         ):
             line_edit.setAccessibleName(name)
             line_edit.setPlaceholderText(name)
@@ -268,10 +269,10 @@ class RangeBox(QWidget):
         texts = self.first.text().strip(), self.last.text().strip()
         low, high = (exact(text) if text else None for text in texts)
         if any(text and end is None for text, end in zip(texts, (low, high), strict=True)):
-            self.problem.say(self.tr("Expected a number, such as 40 or 12.5."))
+            self.problem.say(self.tr("Enter a number, such as 40 or 12.5."))
             return
         if low is not None and high is not None and low > high:
-            self.problem.say(self.tr("Expected the smaller number first."))
+            self.problem.say(self.tr("Enter the smaller number first."))
             return
         self.problem.say("")
         span = None if low is None and high is None else Span(low, high)
@@ -303,7 +304,7 @@ class AskSide(QWidget):
         layout.setContentsMargins(0, 0, SPACE.s, 0)
         layout.addWidget(note(self.tr("Count rows with"), "section"))
         tip = self.tr("Choose a column, then tick its values below or type a range")
-        self.columns = Lines(theme, self.tr("Columns and what is asked of them"), tip)
+        self.columns = Lines(theme, self.tr("Columns and their conditions"), tip)
         self.columns.selectionModel().currentRowChanged.connect(self._on_column)
         layout.addWidget(self.columns, 1)
         self.range = RangeBox()
@@ -323,7 +324,7 @@ class AskSide(QWidget):
     def _build_fields(self, layout: QVBoxLayout) -> None:
         self.by, self.estimator = NarrowCombo(14), NarrowCombo(14)
         tip = self.tr("One number for each value of this column")
-        labelled(layout, self.tr("&Tell apart by"), self.by, tip)
+        labelled(layout, self.tr("Break &down by"), self.by, tip)
         self.by.set_help(tip)
         self.by.activated.connect(self._on_by)
         tip = self.tr("How counts are estimated from drawn values")
@@ -368,7 +369,7 @@ class AskSide(QWidget):
     def show_state(self, state: AskState) -> None:
         """Show what is asked now."""
         self._state = state
-        heads = (self.tr("Column"), self.tr("Asked for"), self.tr("Published values"))
+        heads = (self.tr("Column"), self.tr("Condition"), self.tr("Published values"))
         kinds = {True: self.tr("drawn"), False: self.tr("unchanged")}
         rows = [
             (name, condition_words(state.condition_on(name)), kinds[name in self._drawn])

@@ -40,7 +40,7 @@ def headings() -> tuple[str, ...]:
         translate("Audit", "Entry"),
         translate("Audit", "Time (UTC)"),
         translate("Audit", "Who"),
-        translate("Audit", "Did"),
+        translate("Audit", "Action"),
         translate("Audit", "With what"),
     )
 
@@ -130,9 +130,7 @@ def _value(value: object) -> str:
 def answer_words(view: AuditView) -> str:
     """One sentence about the log."""
     if view.newest is None:
-        return translate(
-            "Audit", "Nothing is entered yet: the log begins with the next thing that is done."
-        )
+        return translate("Audit", "No entries yet: the log begins with the next action.")
     newest = view.newest
     last = translate("Audit", "the last one at {time} UTC: {who} {deed} {subject}.").format(
         time=time_words(newest.time), who=newest.who, deed=deed(newest), subject=newest.subject
@@ -147,8 +145,8 @@ def found_words(view: AuditView) -> str:
     if not (view.search.words or view.search.action):
         return ""
     if view.count == 0:
-        return translate("Audit", "No entry is found: search for fewer words.")
-    text = translate("Audit", "{n} of {total} entries are found.")
+        return translate("Audit", "No entry found: search for fewer words.")
+    text = translate("Audit", "{n} of {total} entries found.")
     return text.format(n=grouped(view.count), total=grouped(view.total))
 
 
@@ -160,7 +158,7 @@ def check_words(check: AuditCheck, advice: str) -> tuple[str, str]:
             n=grouped(check.fault.n), reason=said(check.fault.reason), advice=said(advice)
         )
     if check.entries == 0:
-        return "ok", translate("Audit", "✓ Intact: there is nothing in it yet.")
+        return "ok", translate("Audit", "✓ Intact: it has no entries yet.")
     text = translate("Audit", "✓ Intact: the only entry is as it was written.")
     if check.entries > 1:
         text = translate(

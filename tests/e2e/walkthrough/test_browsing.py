@@ -187,8 +187,10 @@ def test_a_table_that_a_cube_of_adults_lacks_is_bought_and_read_with_the_rest(
     drag = person.find("age, dimension", Chip)
     person.qtbot.keyClick(drag, Qt.Key.Key_R)
     person.settled(lambda: not browser(person).purchase.waits)
-    person.reads("Where should the table sex × race × age come from?", "no answer, for no table")
-    person.reads("Bought for ε = 1, as an example: ± ")
+    person.reads(
+        "Where should the table sex × race × age come from?", "no answer, because no table"
+    )
+    person.reads("For example, bought for ε = 1: ± ")
     person.shoot("nothing-has-it")
     person.type("Spend ε", "0.6")
     person.settled(lambda: not browser(person).purchase.waits)
@@ -201,7 +203,7 @@ def test_a_table_that_a_cube_of_adults_lacks_is_bought_and_read_with_the_rest(
     person.shoot("second-step")
     person.click("Debit ε = 0.25 and buy")
     person.settled(lambda: browser(person).seen is not None)
-    person.reads("Read as one from 2 releases: release, release-sex-race-age")
+    person.reads("Combined from 2 releases: release, release-sex-race-age")
     person.reads("by race × age × sex")
     person.shoot("bought")
     press_on(person, "age", Qt.Key.Key_Minus)

@@ -16,7 +16,7 @@ from tests.helpers.signers import AUTHOR, FIRST, SECOND, approve, people
 from tests.helpers.signers import Person as Signer
 
 COLUMNS = "Columns and their roles"
-ASKED = "Columns and what is asked of them"
+ASKED = "Columns and their conditions"
 
 
 def test_drawn_values_are_released_signed_exported_and_asked(
@@ -110,7 +110,7 @@ def ask(person: Person) -> None:
     person.click("Show the truth and the error")
     person.settled()
     true = Counter(row[4] for row in clinic.people(1202) if row[2] == "town 0")
-    person.reads("Internal, confidential, from the source", "intervals hold the number")
+    person.reads("Internal, confidential, from the source", "intervals contain the number")
     person.shoot("asked")
     person.keys(Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
     table = "Table: How many rows with town = town 0, by job?"
