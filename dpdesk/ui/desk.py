@@ -275,7 +275,7 @@ class Desk(QObject):
         self._waiting = wish
         self.window.show_message(
             "caution",
-            self.tr("Opening {name} closes the present work: {lost}").format(
+            self.tr("Opening {name} closes the current work: {lost}").format(
                 name=wish.path.name, lost=lost
             ),
             (
@@ -289,8 +289,8 @@ class Desk(QObject):
         """What opening another file would lose, as a sentence; empty when nothing."""
         unsaved, kept = self.workbench.history.changed, len(self.workbench.candidates)
         if unsaved and kept:
-            return self.tr("changes that are not saved, and the candidates kept in Compare.")
-        return self.tr("its changes are not saved.") if unsaved else ""
+            return self.tr("unsaved changes and the candidates kept in Compare are lost.")
+        return self.tr("unsaved changes are lost.") if unsaved else ""
 
     @Slot(str)
     def _on_answer(self, identifier: str) -> None:

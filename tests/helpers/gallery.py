@@ -216,7 +216,7 @@ def charts(theme: ThemeManager) -> QWidget:
     views[1].set_stale(True)
     views[3].select_point(77)
     views[4].toggle_table()
-    views[5].set_placeholder("Tag one quasi-identifier to see risk")
+    views[5].set_placeholder("Mark a quasi-identifier to see the risk")
     for first in range(0, 6, 3):
         line = row()
         for view in views[first : first + 3]:

@@ -233,7 +233,7 @@ def test_unsaved_work_is_not_replaced_unasked(office: Office, plan: Path) -> Non
     office.window.sampleAsked.emit()
     office.quiet()
     assert office.bench.work == kept
-    assert "its changes are not saved" in office.window._band.text
+    assert "unsaved changes are lost" in office.window._band.text
     press(office, "Open without saving")
     office.quiet(lambda: office.bench.profile is not None and office.bench.data is not None)
     assert office.bench.data is not None

@@ -87,7 +87,7 @@ def test_a_file_that_fits_is_taken_over_as_one_change(office: Office, tmp_path: 
     before, moments = office.bench.work, len(office.bench.history.path())
     fit = office.hold(new)
     assert fit.page.title.text() == "Does new.csv fit this plan?"
-    assert fit.page.answer.text() == "✓ Yes: nothing in its 40 rows is in the way."
+    assert fit.page.answer.text() == "✓ Yes: nothing in its 40 rows prevents it."
     assert "every released value of it covers at least 2 rows" in fit.page.trial.text()
     assert findings(fit) == []
     assert office.bench.work is before
@@ -111,7 +111,7 @@ def test_a_renamed_column_is_mapped_with_one_click_and_taken_back(
     office.click(fit, "“town” is called “Town name” now")
     assert fit.page.answer.text().startswith("✓ Yes")
     assert "“town” is called “Town name” now" in fit.page.decided.text()
-    office.click(fit, "Take the last decision back")
+    office.click(fit, "Take back the last decision")
     assert fit.page.answer.text().startswith("✕ Not yet")
     assert fit.page.decided.text() == ""
     office.choose(fit, "column.missing")

@@ -223,7 +223,7 @@ def test_the_navigation_is_right_about_hidden_panels(
     quasi = desk.workbench.work.with_role(Role.QUASI_IDENTIFIER)
     desk.workbench.apply(SetRoles(dict.fromkeys(quasi, Role.INSENSITIVE)))
     settle(desk, qtbot)
-    assert desk.hierarchies.status().note == "tag a quasi-identifier first"
+    assert desk.hierarchies.status().note == "mark a quasi-identifier first"
     assert not watch.unseen
 
 

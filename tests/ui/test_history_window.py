@@ -63,7 +63,7 @@ def test_every_state_stands_with_its_time_and_what_became_of_it(office: Office) 
         "k: 20 rows",
     ]
     places = [line[2] for line in lines]
-    assert places == ["before", "↳ left out, kept", "↳ left out, kept", "● the work is here"]
+    assert places == ["before", "↳ set aside, kept", "↳ set aside, kept", "● current state"]
     assert all(len(str(line[1])) == len("2026-01-01 12:00:00") for line in lines)
     assert window.answer.text().startswith("4 states, of which 2 were undone")
     assert not window.go.isEnabled()
@@ -83,7 +83,7 @@ def test_an_older_branch_is_gone_to_by_keyboard_and_undone_again(office: Office)
     assert here == "illness: quasi-identifier"
     office.qtbot.keyClicks(window.search, "20")
     assert [step.label for step in window.shown] == ["k: 20 rows"]
-    assert window.answer.text() == "1 of 4 states are found."
+    assert window.answer.text() == "1 of 4 states found."
     window.grid.selectRow(0)
     window.go.click()
     office.quiet()

@@ -228,7 +228,10 @@ def test_a_released_identifier_and_a_weight_of_words_are_warned_of(
     qtbot.keyClick(loaded.grid, Qt.Key.Key_W)
     assert loaded.model.index(0, NAME).data() == "△ person_id"
     assert "released as it is" in loaded.model.index(0, NOTE).data()
-    assert loaded.model.index(2, NOTE).data() == "△ A weight must be a number, but it holds text."
+    assert (
+        loaded.model.index(2, NOTE).data()
+        == "△ A weight must be a number, but the column contains text."
+    )
     assert loaded.band.kind == "caution"
     assert "2 columns need a second look: person_id, sex." in loaded.band.text
     assert "No column is a quasi-identifier" in loaded.band.text

@@ -100,7 +100,7 @@ def test_nothing_is_doubtful_as_long_as_nothing_was_decided() -> None:
     decided = [Row("a", Role.SENSITIVE, column())]
     assert "quasi-identifier" in caution(decided, 0)
     assert caution(decided, 0, needed=False) == ""
-    assert status(decided, 0).note == "tag a quasi-identifier"
+    assert status(decided, 0).note == "mark a quasi-identifier"
     assert status(decided, 0, needed=False).note == ""
 
 

@@ -95,7 +95,9 @@ def test_no_width_cuts_the_cards_in_german(german: None, three: ComparePanel) ->
 
 def test_the_axes_can_be_chosen(three: ComparePanel, qtbot: QtBot) -> None:
     across = next(
-        box for box in three.findChildren(QComboBox) if box.accessibleName() == "Figure across"
+        box
+        for box in three.findChildren(QComboBox)
+        if box.accessibleName() == "Figure on the horizontal axis"
     )
     across.setFocus()
     qtbot.keyClick(across, Qt.Key.Key_Home)

@@ -105,7 +105,7 @@ def test_candidates_of_the_data_that_are_open_come_first_and_others_say_so() -> 
 
 def test_candidates_without_a_common_figure_say_so_and_are_never_called_equal() -> None:
     strange = replace(TWO, figures=(replace(TWO.figures[0], key="of_another_kind"),))
-    assert presenter.scope_reason(strange, ONE) == "Not one figure in common with A"
+    assert presenter.scope_reason(strange, ONE) == "No figure in common with A"
     a, b = presenter.entries((ONE, strange), Pins(1, 2))
     assert "no figure in common" in presenter.answer(a, b, ())
     assert "no figure in common" in presenter.answer(a, b, ONE.figures[1:])
@@ -166,7 +166,7 @@ def test_the_answer_says_who_is_better_in_what() -> None:
     found = presenter.answer(a, b, figures)
     assert found == "A is better in rows kept, loss; B is better in risk."
     assert presenter.answer(a, b, figures[:2]) == (
-        "A is better in all that differs: rows kept, loss."
+        "A is better in everything that differs: rows kept, loss."
     )
     assert "do not differ" in presenter.answer(a, replace(b, candidate=ONE), figures)
     assert "second candidate" in presenter.answer(a, None, figures)

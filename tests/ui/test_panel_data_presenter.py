@@ -92,7 +92,8 @@ def test_the_chart_of_a_column_counts_shares_of_all_rows_and_names_the_rest() ->
     assert chart is not None
     assert chart.series[0].values == (0.5, 0.2, 0.2)
     assert chart.answer == (
-        "Most frequent is 30, with 62.50\u00a0% of the present values. Other values (1): 1 rows."
+        "The most frequent value is 30, with 62.50\u00a0% of the values that are not missing. "
+        "Other values (1): 1 rows."
     )
 
 

@@ -111,7 +111,7 @@ def test_without_quasi_identifier_it_leads_to_the_attributes(
         qtbot.mouseClick(button(panel, "Go to Attributes"), Qt.MouseButton.LeftButton)
     assert asked.args == ["attributes"]
     shown = [one for one in panel.findChildren(EmptyState) if one.isVisible()]
-    assert [one.accessibleName() for one in shown] == ["Tag at least one quasi-identifier"]
+    assert [one.accessibleName() for one in shown] == ["Mark at least one quasi-identifier"]
 
 
 def test_it_searches_by_itself_and_answers(ready: ProtectPanel) -> None:

@@ -231,7 +231,7 @@ def test_a_level_is_chosen_by_its_categories(
     combo = field.line("age")
     assert isinstance(combo, NarrowCombo)
     texts = [combo.itemText(place) for place in range(combo.count())]
-    assert texts == ["0: values as they are", "1: 3 categories (<30, 30-59, ≥60)"]
+    assert texts == ["0: original values", "1: 3 categories (<30, 30-59, ≥60)"]
     assert combo.currentIndex() == 1
     combo.setFocus()
     qtbot.keyClick(combo, Qt.Key.Key_Up)

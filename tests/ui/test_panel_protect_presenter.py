@@ -54,7 +54,7 @@ def test_roles_come_second(work: WorkState) -> None:
     bare = SetRoles({"age": Role.INSENSITIVE}).apply(work)
     missing = settings.what_is_missing(situation(bare))
     assert missing is not None
-    assert (missing.panel, missing.title) == ("attributes", "Tag at least one quasi-identifier")
+    assert (missing.panel, missing.title) == ("attributes", "Mark at least one quasi-identifier")
 
 
 def test_a_wrong_value_of_the_form_is_no_reason_to_leave(work: WorkState) -> None:

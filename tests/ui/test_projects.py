@@ -181,7 +181,7 @@ def test_unsaved_work_can_be_kept_in_a_project_rather_than_lost(
     office.open(plan)
     office.bench.apply(SetTitle("unsaved"))
     office.desk.open_text(str(other))
-    assert "closes the present work" in office.band
+    assert "closes the current work" in office.band
     office.asker.answer = plan.parent / "kept"
     office.press("Keep it in a project…")
     office.quiet(lambda: office.keeper.path == plan.parent / "kept.dpdesk")

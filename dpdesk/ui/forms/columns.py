@@ -77,8 +77,8 @@ class DimensionsField(Field):
         self._list.setToolTip(f"{parameter.help} {self.tr('Space checks a column.')}")
         layout = column(self, gap=SPACE.xs)
         self._finder = ListFinder(self._list, self.tr("Find a column"))
-        self._all = QPushButton(self.tr("Check those in sight"))
-        self._all.setToolTip(self.tr("Check all columns that are in sight; a second time, none"))
+        self._all = QPushButton(self.tr("Check the visible ones"))
+        self._all.setToolTip(self.tr("Check all visible columns; press again to check none"))
         self._all.clicked.connect(self._on_all)
         for widget in (self._finder, self._list):
             layout.addWidget(widget)

@@ -138,7 +138,7 @@ def failure(job: int, title: str, error: BaseException) -> JobFailed:
             title,
             "storage",
             "memory.full",
-            translate("Jobs", "The memory of this computer is not enough for this step."),
+            translate("Jobs", "This computer does not have enough memory for this step."),
             translate("Jobs", "Close other programs, or use fewer columns or rows."),
         )
     return JobFailed(

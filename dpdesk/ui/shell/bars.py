@@ -78,7 +78,7 @@ class HistoryButton(QToolButton):
         text = self.tr("History")
         tip = self.tr("Go to any state that the work has had (Ctrl+H)")
         if aside:
-            text = self.tr("History ({n} left out)").format(n=aside)
+            text = self.tr("History ({n} set aside)").format(n=aside)
             tip = self.tr("Go to any state, also to the {n} that were undone (Ctrl+H)")
         self.setText(text)
         self.setToolTip(tip.format(n=aside))

@@ -232,7 +232,7 @@ class ListFinder(QLineEdit):
         super().__init__()
         self._lines, self._searched = lines, False
         self.setAccessibleName(name)
-        self.setToolTip(self.tr("Only lines that hold this text stay in sight"))
+        self.setToolTip(self.tr("Only lines that contain this text stay visible"))
         self.setPlaceholderText(self.tr("find"))
         self.setClearButtonEnabled(True)
         self.textChanged.connect(self._on_lines)

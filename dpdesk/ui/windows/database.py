@@ -83,7 +83,7 @@ class TableChoice(QFrame):
         self.filter = QLineEdit()
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._show)
-        tip = self.tr("Shows only tables whose name holds these letters")
+        tip = self.tr("Shows only tables whose name contains these characters")
         labelled(layout, self.tr("&Find a table"), self.filter, tip)
         self.lines = Lines(
             theme,
@@ -92,7 +92,7 @@ class TableChoice(QFrame):
         )
         self.lines.activated.connect(self.openAsked)
         self.lines.selectionModel().selectionChanged.connect(self.changed)
-        self.state = note(self.tr("Connect, and the tables that you may read appear here."))
+        self.state = note(self.tr("Connect to list the tables that you may read."))
         layout.addWidget(self.lines, 1)
         layout.addWidget(self.state)
 
@@ -127,7 +127,7 @@ class TableChoice(QFrame):
     def set_tables(self, tables: Sequence[OfferedTable], known: bool) -> None:
         """Offer these tables; ``known`` is False while no server was asked."""
         self._tables = tuple(tables)
-        words = self.tr("Connect, and the tables that you may read appear here.")
+        words = self.tr("Connect to list the tables that you may read.")
         if known:
             words = self.tr("{count} tables and views; rows as the server estimates them.")
             words = words.format(count=grouped(len(tables)))
@@ -185,14 +185,14 @@ class ConnectionForm(QFrame):
         outer.addWidget(
             note(
                 self.tr(
-                    "The password is kept in memory until the program ends, and written nowhere, "
-                    "not into plans either. Left empty, it comes from PGPASSWORD or ~/.pgpass. "
-                    "Connecting confirms the server for plans on this computer, which may send "
-                    "your password there; to another computer nothing is sent without TLS."
+                    "The password is kept in memory until the program ends and is never saved, not "
+                    "even in plans. If left empty, it is taken from PGPASSWORD or ~/.pgpass. "
+                    "Connecting confirms the server for plans on this computer, which may then "
+                    "send your password to it; nothing is sent to another computer without TLS."
                 )
             )
         )
-        tip = self.tr("Try the connection, and list the tables that you may read (Enter)")
+        tip = self.tr("Test the connection and list the tables that you may read (Enter)")
         self.connect_button = button(self.tr("&Connect and list the tables"), tip, "primary")
         self.connect_button.clicked.connect(self.connectAsked)
         outer.addWidget(self.connect_button)
@@ -204,17 +204,17 @@ class ConnectionForm(QFrame):
             self.tr("this computer, or PGHOST"),
         )
         self.port = self._field(
-            self.tr("&Port"), self.tr("The number on which the server listens"), "5432"
+            self.tr("&Port"), self.tr("The port on which the server listens"), "5432"
         )
         self.database = self._field(
             self.tr("&Database"),
             self.tr("The name of the database on the server"),
-            self.tr("that of the user, or PGDATABASE"),
+            self.tr("same as the user, or PGDATABASE"),
         )
         self.user = self._field(
             self.tr("&User"),
             self.tr("The name by which the server knows you"),
-            self.tr("your name here, or PGUSER"),
+            self.tr("your name on this computer, or PGUSER"),
         )
         self.service = self._field(
             self.tr("&Service"),
@@ -225,7 +225,7 @@ class ConnectionForm(QFrame):
         self._put(
             self.tr("Pass&word"),
             self.password,
-            self.tr("Kept in memory until the program ends; written nowhere"),
+            self.tr("Kept in memory until the program ends; never saved"),
         )
 
     def _field(self, words: str, tip: str, default: str) -> QLineEdit:
@@ -319,9 +319,11 @@ class DatabaseWindow(SideWindow):
         layout.addWidget(halves, 1)
         self._halves = (left, self.choice)
         self.open_button = button(
-            self.tr("&Open"), self.tr("Read the chosen table, and begin a work with it")
+            self.tr("&Open"), self.tr("Read the chosen table and start working with it")
         )
-        self.close_button = button(self.tr("C&lose"), self.tr("Open nothing (Esc)"))
+        self.close_button = button(
+            self.tr("C&lose"), self.tr("Close without opening a table (Esc)")
+        )
         bar = FlowBox(gap=SPACE.s)
         bar.add(self.open_button)
         bar.add(self.close_button)
@@ -400,10 +402,10 @@ class DatabaseWindow(SideWindow):
         if table is not None:
             words = self.tr("&Open {table}").format(table=verbatim(table))
         elif statement is not None:
-            words = self.tr("&Open what the query gives")
+            words = self.tr("&Open the result of the query")
         self.open_button.setText(words)
         self.open_button.setAccessibleName(words.replace("&", ""))
-        tip = self.tr("Read the chosen table, and begin a work with it")
+        tip = self.tr("Read the chosen table and start working with it")
         if not self._url:
             tip = self.tr("Connect first")
         elif not ready:

@@ -84,9 +84,9 @@ def mended_recipe(recipe: Recipe, mends: tuple[Fix, ...]) -> Recipe:
             "recipe.decisions",
             translate(
                 "Fitting",
-                "What was decided for this file does not go with the plan any more: {reason}.",
+                "The decisions for this file no longer fit the plan: {reason}.",
             ).format(reason=error),
-            hint=translate("Fitting", "Take the last decision back."),
+            hint=translate("Fitting", "Take back the last decision."),
         ) from error
 
 
@@ -99,7 +99,7 @@ def headings() -> tuple[str, str, str, str]:
         translate("Fitting", "Weight"),
         translate("Fitting", "Column"),
         translate("Fitting", "Rows"),
-        translate("Fitting", "What is not as it was"),
+        translate("Fitting", "What has changed"),
     )
 
 
@@ -113,7 +113,7 @@ def weight_words(weight: Weight) -> str:
     """A weight by shape and words."""
     words = {
         Weight.BLOCKS: translate("Fitting", "✕ does not fit"),
-        Weight.LOOK: translate("Fitting", "△ to be looked at"),
+        Weight.LOOK: translate("Fitting", "△ needs a look"),
         Weight.NOTE: translate("Fitting", "– good to know"),
     }
     return words[weight]
@@ -139,10 +139,10 @@ def answer_words(report: FitReport) -> tuple[str, str]:
         return "fail", text.format(rows=rows, n=blocking)
     if looking:
         text = translate(
-            "Fitting", "△ Nothing is in the way in its {rows} rows; look at the lines marked △."
+            "Fitting", "△ Nothing in its {rows} rows prevents it; look at the lines marked △."
         )
         return "caution", text.format(rows=rows)
-    text = translate("Fitting", "✓ Yes: nothing in its {rows} rows is in the way.")
+    text = translate("Fitting", "✓ Yes: nothing in its {rows} rows prevents it.")
     return "ok", text.format(rows=rows)
 
 
@@ -166,13 +166,13 @@ def advice_words(item: FitItem) -> str:
     """What to do about an item, in this window."""
     special = {
         "column.missing": translate(
-            "Fitting", "Say below what has become of it; the plan itself stays as it is."
+            "Fitting", "State below what became of it; the plan itself does not change."
         ),
         "column.new": translate(
-            "Fitting", ("Say below what it reveals about a person; an identifier is left out.")
+            "Fitting", ("State below what it reveals about a person; an identifier is left out.")
         ),
         "missing.candidate": translate(
-            "Fitting", "If it stands for a missing value, say so below."
+            "Fitting", "If it stands for a missing value, state this below."
         ),
         "reading.other": translate(
             "Fitting",
@@ -196,7 +196,7 @@ def mend_words(mend: Fix) -> str:
         FixKind.RENAME: translate("Fitting", "“{column}” is called “{value}” now"),
         FixKind.TAKE_OUT: translate("Fitting", "Take “{column}” out of the plan"),
         FixKind.MISSING: translate("Fitting", "“{value}” stands for a missing value"),
-        FixKind.LEVELS: translate("Fitting", "Keep the levels of before"),
+        FixKind.LEVELS: translate("Fitting", "Keep the previous levels"),
     }
     return words[mend.kind].format(column=mend.column, value=mend.value)
 
@@ -273,7 +273,9 @@ class ItemCard(QFrame):
             old.hide()
             old.deleteLater()
         self._buttons = []
-        tip = self.tr("Check the file against the plan with this; the work stays as it is")
+        tip = self.tr(
+            "Check the file against the plan with this decision; the work itself does not change"
+        )
         for number, mend in enumerate(self._mends):
             made = button(verbatim(mend_words(mend)), tip)
             made.setProperty("mend", number)
@@ -319,7 +321,7 @@ class FitPage(QWidget):
         layout.addWidget(self.trial)
         self.grid = Lines(
             theme,
-            self.tr("What is not as it was, the worst first"),
+            self.tr("What has changed, the most serious first"),
             self.tr("Arrow keys choose a line; all of it, and what to do, is shown below"),
         )
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
@@ -333,7 +335,7 @@ class FitPage(QWidget):
     def ask_about(self, name: str) -> None:
         """Say which file is being checked against the plan."""
         self.title.setText(question(name))
-        adopt = self.tr("G&o on with {name}").format(name=verbatim(name))
+        adopt = self.tr("C&ontinue with {name}").format(name=verbatim(name))
         self.adopt.setText(adopt)
         self.adopt.setAccessibleName(adopt.replace("G&o", "Go"))
 
@@ -376,12 +378,12 @@ class FitPage(QWidget):
 
     def _build_bar(self) -> FlowBox:
         bar = FlowBox(gap=SPACE.s)
-        tip = self.tr("Make it the file of the work; one undo goes back to the present one")
-        self.adopt = button(self.tr("G&o on with the file"), tip, "primary")
+        tip = self.tr("Work with this file from now on; one Undo goes back to the current one")
+        self.adopt = button(self.tr("C&ontinue with the file"), tip, "primary")
         tip = self.tr("Check the file against the plan as it is in the window now")
         self.again = button(self.tr("Check it against the plan &again"), tip)
         self.back = button(
-            self.tr("&Take the last decision back"), self.tr("Forget what was decided last")
+            self.tr("&Take back the last decision"), self.tr("Discard the last decision")
         )
         self.other = button(
             self.tr("Another &file…"), self.tr("Check another file against the plan")
@@ -546,5 +548,5 @@ class FitWindow(SideWindow):
 
     def _on_cancelled(self, outcome: object) -> None:
         self.page.again.setEnabled(True)
-        text = self.tr("It was stopped; check the file against the plan again when you like.")
+        text = self.tr("Stopped; you can check the file against the plan again at any time.")
         self.band.show_message("info", text)

@@ -37,11 +37,11 @@ class HistoryWindow(SideWindow):
         self.setWindowTitle(self.tr("History – DPDesk"))
         self.setAccessibleName(self.tr("History of the work"))
         layout = column(self, margin=SPACE.l, gap=SPACE.m)
-        layout.addWidget(note(self.tr("Which states has the work had?"), "headline"))
+        layout.addWidget(note(self.tr("Which states did the work go through?"), "headline"))
         self.answer = note("", "answer")
         layout.addWidget(self.answer)
         layout.addWidget(self._build_bar())
-        tip = self.tr("Arrow keys choose a state, Enter goes there; nothing is lost by that")
+        tip = self.tr("Arrow keys choose a state, Enter goes there; nothing is lost")
         self.grid = Lines(theme, self.tr("States of the work, the oldest first"), tip)
         self.grid.activated.connect(self._on_go)
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
@@ -65,10 +65,10 @@ class HistoryWindow(SideWindow):
         self.search = QLineEdit()
         self.search.setPlaceholderText(self.tr("Search changes"))
         self.search.setAccessibleName(self.tr("Search changes"))
-        self.search.setToolTip(self.tr("List only changes that hold these words"))
+        self.search.setToolTip(self.tr("List only changes that contain these words"))
         self.search.textChanged.connect(self._show_states)
         self.go = button(
-            self.tr("&Go to this state"), self.tr("Make it the present state (Enter)"), "primary"
+            self.tr("&Go to this state"), self.tr("Make it the current state (Enter)"), "primary"
         )
         self.go.clicked.connect(self._on_go)
         bar.add(self.search)
@@ -136,14 +136,14 @@ def rows_of(steps: Sequence[HistoryStep], history: History) -> list[Row]:
 def answer_words(every: int, shown: int, steps: Sequence[HistoryStep]) -> str:
     """One sentence about the states."""
     if shown < every:
-        text = translate("History", "{shown} of {every} states are found.")
+        text = translate("History", "{shown} of {every} states found.")
         return text.format(shown=grouped(shown), every=grouped(every))
     aside = sum(step.depth > 0 for step in steps)
     text = translate(
-        "History", ("{every} states, of which {aside} were undone and left out; all are kept.")
+        "History", ("{every} states, of which {aside} were undone and set aside; all are kept.")
     )
     if not aside:
-        text = translate("History", "{every} states; what is undone stays here, too.")
+        text = translate("History", "{every} states; undone ones stay here, too.")
     return text.format(every=grouped(every), aside=grouped(aside))
 
 
@@ -153,7 +153,7 @@ def _time(when: datetime | None) -> str:
 
 def _place(step: HistoryStep, ahead: bool) -> str:
     if step.current:
-        return translate("History", "● the work is here")
+        return translate("History", "● current state")
     if step.depth:
-        return translate("History", "↳ left out, kept")
+        return translate("History", "↳ set aside, kept")
     return translate("History", "Redo leads here") if ahead else translate("History", "before")

@@ -441,7 +441,7 @@ def what_is_missing(now: Situation) -> Missing | None:
 def _from_error(error: InputError, work: WorkState) -> Missing:
     title = translate("Protect", "Something is missing")
     if not work.with_role(Role.QUASI_IDENTIFIER):
-        title = translate("Protect", "Tag at least one quasi-identifier")
+        title = translate("Protect", "Mark at least one quasi-identifier")
     return Missing(place_of(error.code), title, said(error.hint or error.sentence))
 
 

@@ -84,7 +84,7 @@ def test_a_first_table_with_noise_takes_at_most_20_clicks(
         person.qtbot.keyClick(view, Qt.Key.Key_Space)
     person.settled()
     person.reads("Still to be declared: the categories of")
-    person.click("Propose for all that have none…")
+    person.click("Suggest for all that have none…")
     person.settled()
     person.click("These categories were known beforehand")
     person.click("Use the suggested categories")

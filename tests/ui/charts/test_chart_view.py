@@ -93,8 +93,8 @@ def test_the_twin_holds_the_same_numbers(view: ChartView) -> None:
 
 
 def test_before_the_first_chart_the_placeholder_says_what_to_do(view: ChartView) -> None:
-    view.set_placeholder("Tag one quasi-identifier to see risk")
-    assert view.accessibleName() == "Tag one quasi-identifier to see risk"
+    view.set_placeholder("Mark a quasi-identifier to see the risk")
+    assert view.accessibleName() == "Mark a quasi-identifier to see the risk"
     view.set_chart(size_chart())
     view.set_chart(None)
     assert view._placeholder.isVisible()

@@ -224,7 +224,7 @@ def test_attributes_are_listed_by_need_and_in_source_order() -> None:
 @pytest.mark.parametrize(
     ("states", "mark", "note"),
     [
-        ((), Mark.OPEN, "tag a quasi-identifier first"),
+        ((), Mark.OPEN, "mark a quasi-identifier first"),
         ((State.READY, State.NONE), Mark.OPEN, "1 of 2 have one"),
         ((State.READY, State.READY), Mark.DONE, "2 of 2 have one"),
         ((State.READY, State.LACKING), Mark.ATTENTION, "look at n1"),

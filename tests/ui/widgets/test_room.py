@@ -54,7 +54,7 @@ def test_the_answers_of_a_message_go_below_its_sentence(qtbot: QtBot, theme: The
     qtbot.addWidget(band)
     band.show_message(
         "caution",
-        "Opening it closes the present work.",
+        "Opening it closes the current work.",
         (("a", "Save the plan first"), ("b", "Open without saving")),
     )
     for width in (900, 420, 320):

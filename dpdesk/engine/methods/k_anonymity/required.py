@@ -110,7 +110,7 @@ REQUIRED = Records(
                 _ATTRIBUTE,
                 _variant(
                     DIVERSITY,
-                    ("Different values", "Every class holds at least ℓ different values."),
+                    ("Distinct values", "Every class holds at least ℓ different values."),
                     ("Entropy", "The values of a class are as mixed as ℓ equally frequent ones."),
                     ("Recursive", "The most frequent value does not prevail over the rarer ones."),
                 ),

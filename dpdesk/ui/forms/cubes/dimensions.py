@@ -144,7 +144,7 @@ class LevelsByDimension(PerDimension):
     def _words(self, choice: LevelChoice) -> str:
         """A level as people know it: how many categories it has, and the first of them."""
         if choice.categories is None:
-            return self.tr("{n}: values as they are").format(n=choice.level)
+            return self.tr("{n}: original values").format(n=choice.level)
         shown = ", ".join(choice.examples)
         more = ", …" if choice.categories > len(choice.examples) else ""
         if choice.categories == 1:
@@ -254,15 +254,17 @@ class DomainsField(Field):
         self.choice.currentIndexChanged.connect(self._on_choice)
         self.area = TextArea()
         self._name(self.area)
-        self.area.setPlaceholderText(self.tr("one category in each line, in the order of release"))
+        self.area.setPlaceholderText(
+            self.tr("one category in each line, in the order of publication")
+        )
         self.area.textChanged.connect(self._on_text)
         self.area.left.connect(self.left)
-        self.for_all = QPushButton(self.tr("Propose for all that have none…"))
+        self.for_all = QPushButton(self.tr("Suggest for all that have none…"))
         self.for_all.setAccessibleName(self.for_all.text())
         self.for_all.setToolTip(
             self.tr(
-                "Code lists of the file are taken at once; of values that only the data show you "
-                "must confirm that they were known beforehand"
+                "Code lists in the file are used at once; values that only the data show must "
+                "be confirmed as known beforehand"
             )
         )
         self.for_all.clicked.connect(self.ask_for_all)
@@ -343,8 +345,8 @@ class DomainsField(Field):
         self._offered = {name: tuple(texts) for name, texts in found.items()}
         words = [self._offer_words(name, texts) for name, texts in self._offered.items()]
         warning = self.tr(
-            "A value that only one person has would show that this person is there. Use them only "
-            "if you knew them beforehand."
+            "A value that only one person has would show that this person is in the data. "
+            "Use them only if you knew them beforehand."
         )
         self._confirm_text.setText("\n".join([*words, warning]))
         if len(found) == 1:

@@ -64,7 +64,7 @@ class PublishField(Field):
         self.most.setPrefix(self.tr("up to "))
         self.most.setSuffix(self.tr(" dimensions"))
         self.most.setValue(2)
-        self.most.setAccessibleName(self.tr("Most dimensions of a table"))
+        self.most.setAccessibleName(self.tr("Maximum number of dimensions of a table"))
         self.most.setToolTip(self.tr("Tables with at most this number of dimensions are published"))
         leave_wheel(self.most)
         self.area = TextArea()
@@ -125,12 +125,12 @@ class MarginalsField(PublishField):
 
     def __init__(self, parameter: MarginalsParameter) -> None:
         super().__init__(parameter)
-        self.choice.setItemText(0, self.tr("None: the views alone"))
-        self.choice.setItemText(1, self.tr("Every table of so many dimensions"))
+        self.choice.setItemText(0, self.tr("None: only the views"))
+        self.choice.setItemText(1, self.tr("Every table with this many dimensions"))
         self.most.setMinimum(1)
         self.most.setPrefix("")
         self.most.setAccessibleName(self.tr("Dimensions of each table"))
-        self.most.setToolTip(self.tr("Every table of this number of dimensions is published"))
+        self.most.setToolTip(self.tr("Every table with this number of dimensions is published"))
 
     def plain(self) -> object:
         """See :meth:`Field.plain`; None for no table."""
@@ -438,7 +438,7 @@ class CubeForm(ParameterForm):
         if isinstance(parameter, CuboidNumbersParameter):
             return CuboidNumbersField(parameter)
         if isinstance(parameter, ChoiceParameter) and parameter.default is None:
-            follows = self.tr("As the budget is given")
+            follows = self.tr("According to the budget")
             return OptionalChoiceField(
                 parameter, follows, self.tr("Laplace for ε, Gaussian for ρ.")
             )

@@ -155,8 +155,8 @@ class RiskPicture(QWidget):
         self.chart.keep_answer()
         self._assumption = QLabel(
             self.tr(
-                "Assumes someone who knows these columns of a person, knows that the person is in "
-                "the table, and knows nothing else."
+                "Assumes someone who knows these values of a person, knows that the person is "
+                "in the table, and knows nothing else."
             )
         )
         self._assumption.setWordWrap(True)
@@ -198,7 +198,7 @@ class RiskPicture(QWidget):
         self._patience.stop()
         self.chart.set_stale(False)
         self.chart.set_chart(None)
-        self.chart.set_placeholder(self.tr("Tag one quasi-identifier to see risk"))
+        self.chart.set_placeholder(self.tr("Mark a quasi-identifier to see the risk"))
         self._assumption.hide()
 
     def _on_risk(self, found: Answered) -> None:
@@ -286,7 +286,7 @@ class AttributesPanel(Panel):
         self.filter = RoomyLine()
         self.filter.setClearButtonEnabled(True)
         self.filter.setPlaceholderText(self.tr("name, role or type"))
-        self.filter.setToolTip(self.tr("Show only columns whose name, role or type holds this"))
+        self.filter.setToolTip(self.tr("Show only columns whose name, role or type contains this"))
         self.filter.setAccessibleName(self.tr("Filter columns"))
         self.filter.textChanged.connect(self._on_filter)
         label.setBuddy(self.filter)
@@ -447,9 +447,9 @@ class AttributesPanel(Panel):
         )
         self.next_button.setEnabled(bool(self._qis))
         self.next_button.setToolTip(
-            self.tr("Go on to say how values may become coarser (Ctrl+3)")
+            self.tr("Continue: say how values may become coarser (Ctrl+3)")
             if self._qis
-            else self.tr("Tag at least one quasi-identifier first")
+            else self.tr("Mark at least one quasi-identifier first")
         )
         set_look(self.accept_button, "" if self._qis else "primary")
         set_look(self.next_button, "primary" if self._qis else "")

@@ -118,8 +118,8 @@ def warning(role: Role | None, profile: ColumnProfile | None) -> str:
     if released and profile.points_to_few:
         text = translate(
             "AttributesPanel",
-            "Its {n} values belong to few rows each and may point to people, and the column would "
-            "be released as it is.",
+            "Its {n} values occur in few rows each and may point to people, and the column "
+            "would be released as it is.",
         )
         return text.format(n=grouped(profile.distinct))
     if role is Role.INSENSITIVE and profile.suggestion.role is Role.IDENTIFIER:
@@ -127,7 +127,9 @@ def warning(role: Role | None, profile: ColumnProfile | None) -> str:
             "AttributesPanel", "It looks like an identifier, but would be released as it is."
         )
     if role is Role.WEIGHT and profile.type not in _NUMERIC:
-        text = translate("AttributesPanel", "A weight must be a number, but it holds {type}.")
+        text = translate(
+            "AttributesPanel", "A weight must be a number, but the column contains {type}."
+        )
         return text.format(type=type_words(profile.type))
     return ""
 
@@ -212,8 +214,8 @@ def caution(rows: Sequence[Row], qis: int, *, needed: bool = True) -> str:
         parts.append(
             translate(
                 "AttributesPanel",
-                "No column is a quasi-identifier, so nothing would be protected: tag what others "
-                "may know about a person.",
+                "No column is a quasi-identifier, so nothing would be protected: mark what "
+                "others may know about a person.",
             )
         )
     return " ".join(parts)
@@ -224,7 +226,7 @@ def status(rows: Sequence[Row], qis: int, *, needed: bool = True) -> PanelStatus
     if not rows or not (qis or needed):
         return PanelStatus(Mark.OPEN, "")
     if not qis:
-        return PanelStatus(Mark.OPEN, translate("AttributesPanel", "tag a quasi-identifier"))
+        return PanelStatus(Mark.OPEN, translate("AttributesPanel", "mark a quasi-identifier"))
     if any(row.role is not None and row.warning for row in rows):
         return PanelStatus(Mark.ATTENTION, translate("AttributesPanel", "a role is doubtful"))
     text = translate("AttributesPanel", "{count} quasi-identifiers")

@@ -104,18 +104,18 @@ class AttributesModel(CellModel):
             self.tr("Role"),
             self.tr("Note"),
             self.tr("Type"),
-            self.tr("Different"),
+            self.tr("Distinct"),
             self.tr("Unique"),
             self.tr("Missing"),
             self.tr("Most frequent"),
         )
         self._tips = (
             self.tr("Name of the column"),
-            self.tr("What the column is for the protection; dotted: suggested, not confirmed"),
+            self.tr("What the column means for the protection; dotted: suggested, not confirmed"),
             self.tr("Why the role is suggested, what it does, or what is doubtful about it"),
-            self.tr("What all its values can be read as"),
-            self.tr("Number of different values"),
-            self.tr("Share of the rows whose value no one else has"),
+            self.tr("The type that fits all its values"),
+            self.tr("Number of distinct values"),
+            self.tr("Share of the rows whose value no other row has"),
             self.tr("Share of the rows without a value"),
             self.tr("The most frequent values"),
         )
@@ -528,7 +528,7 @@ class PseudonymCard(QFrame):
         self.key = self._combo(
             layout,
             self.tr("Ke&y"),
-            self.tr("Keys lie on this computer, never in a plan, project or release"),
+            self.tr("Keys are kept on this computer, never in a plan, project or release"),
         )
         self.key.currentIndexChanged.connect(self._on_edited)
         self._new = QWidget()
@@ -556,9 +556,9 @@ class PseudonymCard(QFrame):
 
     def _build_meaning(self, layout: QVBoxLayout) -> None:
         self.scope = self._combo(
-            layout, self.tr("It &joins"), self.tr("Who can find rows of one person in two releases")
+            layout, self.tr("&Joins"), self.tr("Who can find rows of one person in two releases")
         )
-        self.scope.addItem(self.tr("rows of this release alone"), RELEASE)
+        self.scope.addItem(self.tr("only rows of this release"), RELEASE)
         self.scope.addItem(self.tr("all releases with this key and domain"), DOMAIN)
         self.scope.currentIndexChanged.connect(self._on_edited)
         self.domain = QLineEdit()
@@ -570,7 +570,10 @@ class PseudonymCard(QFrame):
         self.of = self._combo(
             layout,
             self.tr("&One identifier stands for"),
-            self.tr("Groups of alike rows must hold k different persons, but not k households"),
+            self.tr(
+                "Groups of rows that are alike must contain k different persons, but not k "
+                "different households"
+            ),
         )
         self.of.addItem(self.tr("a person"), PERSON)
         self.of.addItem(self.tr("a group, such as a household"), GROUP)
@@ -663,13 +666,11 @@ class PseudonymCard(QFrame):
         new, problem = not self.key.currentData(), ""
         self._new.setVisible(new)
         if new and not self._keys:
-            problem = self.tr(
-                "✕ There is no key on this computer yet: enter a name, and create one."
-            )
+            problem = self.tr("✕ There is no key on this computer yet: enter a name and make one.")
         elif new:
             problem = self.tr("✕ Name the new key, and make it.")
         elif self._read() is None:
-            problem = self.tr("✕ Name the linkage domain that releases shall share.")
+            problem = self.tr("✕ Name the linkage domain that the releases are to share.")
         self._problem.setText(problem)
         self._problem.setVisible(bool(problem))
         self._allows.setText(self._words())

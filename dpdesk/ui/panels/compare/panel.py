@@ -211,16 +211,16 @@ class ComparePanel(Panel):
         """What F1 tells."""
         parts = (
             self.tr(
-                "A candidate is a setting with everything that it would give. Nothing of it is "
-                "written. Up to {n} can be kept at a time."
+                "A candidate is a set of settings with everything that they would give. "
+                "Nothing is written yet. Up to {n} can be kept at a time."
             ).format(n=COMPARE_AT_MOST),
             self.tr(
                 "Pin two of them as A and B: the table then shows A − B, and their charts are "
                 "side by side on the same axes. A click on a point, or Enter, pins it as A."
             ),
             self.tr(
-                "Candidates of other data or other quasi-identifiers answer another question. They "
-                "are greyed, with the reason."
+                "Candidates with other data or other quasi-identifiers answer another "
+                "question. They are greyed out, with the reason."
             ),
             self.tr(
                 "“Release A…” and “Release B…” bring the settings of that candidate back and lead "
@@ -350,8 +350,8 @@ class ComparePanel(Panel):
         self._x, self._y = NarrowCombo(14), NarrowCombo(14)
         leave_wheel(self._x, self._y)
         for words, box, name in (
-            (self.tr("A&cross"), self._x, self.tr("Figure across")),
-            (self.tr("U&pwards"), self._y, self.tr("Figure upwards")),
+            (self.tr("Hori&zontal"), self._x, self.tr("Figure on the horizontal axis")),
+            (self.tr("Verti&cal"), self._y, self.tr("Figure on the vertical axis")),
         ):
             pair = QWidget()
             line = row(pair)
@@ -392,7 +392,7 @@ class ComparePanel(Panel):
         release = self._bench.release
         made = UNKNOWN if release is None else known.about(release.method)
         self._browse.setVisible(_looked_through(made))
-        line = self.tr("{n} of at most {most} candidates. Nothing of them is written yet.")
+        line = self.tr("{n} of at most {most} candidates. Nothing is written yet.")
         self._header.set_line(line.format(n=len(candidates), most=COMPARE_AT_MOST))
         if candidates:
             self._show_entries()
@@ -418,7 +418,7 @@ class ComparePanel(Panel):
                 text = self.tr("Release {pin}: candidate {n}, {name}")
                 text = text.format(pin=pin, n=entry.candidate.id, name=entry.candidate.name)
                 make.setAccessibleName(text)
-                make.setToolTip(self.tr("Go on to Review and export with these settings"))
+                make.setToolTip(self.tr("Continue to Review and export with these settings"))
         self._content.strip.setVisible(self._content.narrow and bool(self._entries))
 
     def _show_entries(self) -> None:

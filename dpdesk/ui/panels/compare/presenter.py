@@ -119,7 +119,7 @@ def elsewhere(candidate: Candidate, data: str) -> str:
     path = candidate.scope[0]
     if not data or path == data:
         return ""
-    text = translate("Compare", "Made of {file}, which is not open now")
+    text = translate("Compare", "Made from {file}, which is not open now")
     return text.format(file=Path(path).name)
 
 
@@ -147,7 +147,7 @@ def scope_reason(candidate: Candidate, reference: Candidate) -> str:
 def _nothing_shared(candidate: Candidate, reference: Candidate) -> str:
     known = {figure.key for figure in reference.figures}
     if known.isdisjoint(figure.key for figure in candidate.figures):
-        return translate("Compare", "Not one figure in common with A")
+        return translate("Compare", "No figure in common with A")
     return ""
 
 
@@ -280,7 +280,7 @@ def answer(a: Entry | None, b: Entry | None, figures: Sequence[Figure]) -> str:
         return translate("Compare", "A and B do not differ in these figures.")
     if not better["B"] or not better["A"]:
         winner = "A" if better["A"] else "B"
-        text = translate("Compare", "{pin} is better in all that differs: {figures}.")
+        text = translate("Compare", "{pin} is better in everything that differs: {figures}.")
         return text.format(pin=winner, figures=", ".join(better[winner]))
     text = translate("Compare", "A is better in {first}; B is better in {second}.")
     return text.format(first=", ".join(better["A"]), second=", ".join(better["B"]))

@@ -432,7 +432,7 @@ class CandidateCard(QFrame):
             )
             button.setToolTip(texts[pin].format(name=name) if texts[pin] != reason else reason)
         self._remove.setAccessibleName(self.tr("Remove candidate {n}").format(n=self._id))
-        self._remove.setToolTip(self.tr("Forget {name}").format(name=name))
+        self._remove.setToolTip(self.tr("Remove {name}").format(name=name))
 
     def _build_buttons(self) -> QHBoxLayout:
         line = row(gap=SPACE.xs)

@@ -133,7 +133,7 @@ class DropZone(QFrame):
         self.database_button.clicked.connect(self.databaseAsked)
         self.project_button = QPushButton(self.tr("Open a pro&ject…"))
         self.project_button.setToolTip(
-            self.tr("Go on with a project, which keeps a work with its history (Ctrl+Shift+O)")
+            self.tr("Continue with a project, which keeps your work and its history (Ctrl+Shift+O)")
         )
         self.project_button.clicked.connect(self.projectAsked)
         self.sample_button = QPushButton(self.tr("Open the &sample"))
@@ -442,11 +442,13 @@ class DataPanel(Panel):
     def explanation(self) -> str:
         """What F1 tells."""
         return self.tr(
-            "Open a table with one row per person. DPDesk detects how the file is written and "
-            "says so; if letters, numbers or columns look wrong, change how it is read.\n\n"
-            "Above each column are its type, the share of missing values and how its values "
-            "are spread. Choose a column to see more, and the role that it may have.\n\nValues "
-            "are kept exactly as they are in the file. Nothing leaves this computer."
+            "Open a table with one row per person. DPDesk detects how the file is written "
+            "and says so; if characters, numbers or columns look wrong, change how it is "
+            "read.\n\n"
+            "Above each column are its type, the share of missing values and the "
+            "distribution of its values. Choose a column to see more, and the role that it "
+            "may have.\n\n"
+            "Values are kept exactly as they are in the file. Nothing leaves this computer."
         )
 
     # ---- reactions
@@ -535,7 +537,7 @@ class DataPanel(Panel):
             return
         self._asked_for = profile
         self._workbench.hub.latest(SPREADS).query(
-            self.tr("Counting how values are spread"),
+            self.tr("Counting the distribution of values"),
             partial(count_spreads, data, profile),
             then=self._on_spreads,
             failed=self._on_failed,

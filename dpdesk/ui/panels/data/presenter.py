@@ -221,19 +221,19 @@ def reading_sentence(reading: Reading) -> str:
 
 def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> str:
     """What is in the file, in one sentence."""
-    text = translate("DataPanel", "{name} holds {rows} and {columns}; counting their values…")
+    text = translate("DataPanel", "{name} contains {rows} and {columns}; counting their values…")
     lacking = 0
     if profile is not None:
         lacking = sum(column.missing > 0 for column in profile.columns)
-        text = translate("DataPanel", "{name} holds {rows} and {columns}; no value is missing.")
+        text = translate("DataPanel", "{name} contains {rows} and {columns}; no value is missing.")
     if lacking == 1:
         text = translate(
-            "DataPanel", "{name} holds {rows} and {columns}; one column has missing values."
+            "DataPanel", "{name} contains {rows} and {columns}; one column has missing values."
         )
     elif lacking:
         text = translate(
             "DataPanel",
-            ("{name} holds {rows} and {columns}; {lacking} columns have missing values."),
+            ("{name} contains {rows} and {columns}; {lacking} columns have missing values."),
         )
     return text.format(
         name=name, rows=rows_words(rows), columns=columns_words(columns), lacking=grouped(lacking)
@@ -257,7 +257,7 @@ def facts(column: ColumnProfile) -> tuple[tuple[str, str], ...]:
     found = [
         *label_facts(column),
         (translate("DataPanel", "Type"), type_words(column.type)),
-        (translate("DataPanel", "Different values"), grouped(column.distinct)),
+        (translate("DataPanel", "Distinct values"), grouped(column.distinct)),
         (
             translate("DataPanel", "Unique rows"),
             f"{grouped(column.unique)} ({short_share(column.unique_share)})",
@@ -298,7 +298,7 @@ def distribution_chart(spread: Distribution, column: ColumnProfile) -> BarChart 
         counts.append(column.missing)
     return BarChart(
         id=f"column-{column.name}",
-        question=translate("DataPanel", "How are the values of {name} spread?").format(
+        question=translate("DataPanel", "How are the values of {name} distributed?").format(
             name=short_name(column.name)
         ),
         answer=_spread_answer(spread, present, column.distinct),
@@ -351,8 +351,11 @@ def _spread_answer(spread: Distribution, present: int, distinct: int) -> str:
     most = max(range(len(spread.counts)), key=spread.counts.__getitem__)
     share = figure_words(spread.counts[most] / present, "share")
     if distinct == present > 1:
-        return translate("DataPanel", "Every present value occurs once.")
-    text = translate("DataPanel", "Most frequent is {label}, with {share} of the present values.")
+        return translate("DataPanel", "Every value occurs only once.")
+    text = translate(
+        "DataPanel",
+        "The most frequent value is {label}, with {share} of the values that are not missing.",
+    )
     said = text.format(label=short_name(spread.labels[most], _LONGEST_SAID), share=share)
     if spread.rest:
         others = distinct - len(spread.counts)

@@ -178,7 +178,7 @@ class ReadingForm(QFrame):
         )
         self.encoding = self._combo(
             self.tr("Enc&oding"),
-            self.tr("How letters are stored; change it when letters such as ä or é look wrong"),
+            self.tr("How characters are stored; change it if characters such as ä or é look wrong"),
             [(encoding_words(name), name) for name in ENCODINGS],
             editable=True,
         )
@@ -189,12 +189,12 @@ class ReadingForm(QFrame):
         )
         self.quote = self._combo(
             self.tr("&Quotes"),
-            self.tr("What encloses a value that holds the delimiter"),
+            self.tr("What encloses a value that contains the delimiter"),
             [(quote_words(mark), mark) for mark in ('"', "'", "")],
         )
         self.escape = self._combo(
             self.tr("Escape"),
-            self.tr("What protects a quote inside a value in quotes"),
+            self.tr("What escapes a quote inside a quoted value"),
             [(escape_words(mark), mark) for mark in ("\\", "")],
         )
         self.header = self._combo(
@@ -223,8 +223,10 @@ class ReadingForm(QFrame):
                 "Fields missing at the end of a line are empty, and surplus ones are columns of "
                 "their own; check the rows"
             ),
-            REPEATED: self.tr("Each column but the first of one name gets a number behind it"),
-            NULS: self.tr("Each NUL character is shown as the sign of a letter that was lost"),
+            REPEATED: self.tr(
+                "Of columns with the same name, all but the first get a number appended"
+            ),
+            NULS: self.tr("Each NUL character is replaced by the sign for a lost character"),
         }
         self.allowed: dict[str, QCheckBox] = {}
         for kind, tip in tips.items():
@@ -272,7 +274,7 @@ class ReadingForm(QFrame):
         )
         self.empty_rows.toggled.connect(self._on_edited)
         self._layout.addRow(self.empty_rows)
-        self.empty_missing = QCheckBox(self.tr("An empt&y field is missing"))
+        self.empty_missing = QCheckBox(self.tr("An empt&y field counts as missing"))
         self.empty_missing.setToolTip(
             self.tr("Off: an empty field is a value of its own, like any other")
         )

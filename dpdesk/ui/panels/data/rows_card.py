@@ -210,7 +210,10 @@ class ConditionLine(QWidget):
             (
                 self.comparison,
                 self.tr("Comparison of condition {n}"),
-                self.tr("“is” compares texts letter by letter; “at least” and its like, numbers"),
+                self.tr(
+                    "“is” compares texts character by character; “is at least” and the like "
+                    "compare numbers"
+                ),
             ),
             (
                 self.value,
@@ -319,8 +322,8 @@ class RowsCard(QWidget):
         layout.addWidget(buttons)
         self._note = QLabel(
             self.tr(
-                "A missing value meets no condition but “is missing”; a value that is not a number "
-                "meets no comparison of numbers."
+                "A missing value meets only the condition “is missing”; a value that is not a "
+                "number meets no comparison of numbers."
             )
         )
         self._note.setWordWrap(True)

@@ -75,7 +75,7 @@ class ColumnInspector(SideArea):
 
     def __init__(self, theme: ThemeManager) -> None:
         name = translate("DataPanel", "The chosen column")
-        tip = translate("DataPanel", "What is known of the column that is chosen in the table")
+        tip = translate("DataPanel", "What is known about the column chosen in the table")
         super().__init__(theme, name, tip)
         self._name = ElidedLabel()
         set_look(self._name, "section")
@@ -555,8 +555,8 @@ class TablePage(QWidget):
         self._find = find_shortcut(self, self.bar)
 
     def _build_next(self) -> QPushButton:
-        self.next_button = QPushButton(self.tr("Ne&xt: tag attributes"))
-        self.next_button.setToolTip(self.tr("Go on to say what each column is (Ctrl+Enter)"))
+        self.next_button = QPushButton(self.tr("Ne&xt: attributes"))
+        self.next_button.setToolTip(self.tr("Continue: say what each column is (Ctrl+Enter)"))
         set_look(self.next_button, "primary")
         self.next_button.clicked.connect(self.nextAsked)
         return self.next_button
@@ -585,7 +585,7 @@ class TablePage(QWidget):
         legend = QLabel(
             self.tr(
                 "Values are shown as in the file. Grey italics: missing. Bars over a column: "
-                "how its values are spread; hatched: missing. A second click on a heading "
+                "the distribution of its values; hatched: missing. A second click on a heading "
                 "sorts; right click: more. Ctrl+C copies the chosen cells."
             )
         )

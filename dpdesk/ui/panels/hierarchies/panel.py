@@ -244,8 +244,8 @@ class HierarchiesPanel(Panel):
             "attributes",
             self.tr("No quasi-identifier yet"),
             self.tr(
-                "Hierarchies are for attributes that others could know about a person. Tag one "
-                "attribute as quasi-identifier."
+                "Hierarchies are for attributes that others could know about a person. Mark "
+                "one attribute as a quasi-identifier."
             ),
             ((_ATTRIBUTES, self.tr("Go to Attributes")),),
         )

@@ -112,7 +112,7 @@ def status(entries: Sequence[Entry], *, wanted: bool = True) -> PanelStatus:
     if not needed and not wanted:
         return PanelStatus(Mark.OPEN, "")
     if not needed:
-        return PanelStatus(Mark.OPEN, translate("Hierarchies", "tag a quasi-identifier first"))
+        return PanelStatus(Mark.OPEN, translate("Hierarchies", "mark a quasi-identifier first"))
     if bad:
         words = translate("Hierarchies", "look at {name}")
         return PanelStatus(Mark.ATTENTION, words.format(name=bad[0].attribute))

@@ -428,7 +428,9 @@ class NodeFinder(QWidget):
         self.line.setPlaceholderText(self.tr("find"))
         self.line.setClearButtonEnabled(True)
         self.line.setAccessibleName(self.tr("Find a value or group"))
-        self.line.setToolTip(self.tr("Enter goes to the next one, Shift+Enter to the one before"))
+        self.line.setToolTip(
+            self.tr("Enter goes to the next match, Shift+Enter to the previous one")
+        )
         self.count = QLabel()
         set_look(self.count, "note")
         line.addWidget(self.line, 1)

@@ -611,7 +611,7 @@ class ProtectPanel(Panel):
             "Still to be declared: the categories of {names}. A private release must not learn "
             "them from the data."
         )
-        action = (CATEGORIES, self.tr("Propose categories…"))
+        action = (CATEGORIES, self.tr("Suggest categories…"))
         self.result.show_band("info", text.format(names=", ".join(missing)), (action,))
         return True
 
