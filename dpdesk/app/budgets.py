@@ -130,7 +130,7 @@ def look_at_ledger(
     keys = book.accounts() if population is None else (find_account(book, population, path),)
     accounts: list[AccountPicture] = []
     for key in keys:
-        report(StepProgress("Composing", len(accounts), len(keys), "accounts"))
+        report(StepProgress("Composing losses", len(accounts), len(keys), "accounts"))
         accounts.append(_picture(context, book, key, delta, token))
     found = dict.fromkeys(one for account in accounts for one in account.elsewhere)
     notes = [*_doubts(book, keys), *([elsewhere_note(tuple(found)).sentence] if found else [])]

@@ -548,7 +548,7 @@ def test_a_text_is_found_by_keys_and_its_rows_alone_can_be_seen(
     assert "3 of 11 rows" in told(panel)
     qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: grid.currentIndex().row() == 770)
-    (only,) = (one for one in panel.findChildren(QPushButton) if one.text() == "Only rows with it")
+    (only,) = (one for one in panel.findChildren(QPushButton) if one.text() == "Matching rows only")
     only.click()
     qtbot.waitUntil(lambda: grid.model().rowCount() == 11)
     assert cells(panel, qtbot, 0, 2) == ["p77", "p770"]

@@ -132,10 +132,10 @@ class PeopleForm(QFrame):
         labelled(layout, self.tr("One name"), self.one, tip)
         labelled(layout, self.tr("The other name"), self.other, tip)
         tip = self.tr(
-            "Until this is declared, both names together spend no more than any limit of theirs"
+            "Until this is declared, both names together must not exceed either of their limits"
         )
         labelled(layout, self.tr("They are"), self.how, tip)
-        tip = self.tr("How it is known; kept in the ledger and in the audit log")
+        tip = self.tr("How this is known; kept in the ledger and in the audit log")
         labelled(layout, self.tr("Reason"), self.reason, tip)
         bar = FlowBox(gap=SPACE.s)
         self.declare = button(self.tr("Declare it"), self.tr("Enter this in the ledger"))
@@ -274,9 +274,7 @@ def answer_words(picture: LedgerPicture) -> str:
     if picture.doubts:
         words = translate("Ledger", "△ {n} entries; whether debits are missing is not known.")
         return words.format(n=grouped(picture.entries))
-    words = translate(
-        "Ledger", "✓ Intact: {n} entries, and nothing that is known elsewhere is missing."
-    )
+    words = translate("Ledger", "✓ Intact: {n} entries; none that is known elsewhere is missing.")
     return words.format(n=grouped(picture.entries))
 
 
@@ -333,7 +331,7 @@ class LedgerWindow(SideWindow):
         self.limits = Lines(theme, self.tr("Limits, the newest first"), tip)
         for head, lines in (
             (self.tr("Debits"), self.debits),
-            (self.tr("Limits until now"), self.limits),
+            (self.tr("Limits so far"), self.limits),
         ):
             layout.addWidget(note(head, "section"))
             layout.addWidget(lines)
@@ -349,13 +347,13 @@ class LedgerWindow(SideWindow):
         box = QWidget()
         layout = column(box, gap=SPACE.s)
         self.reason = QLineEdit()
-        tip = self.tr("For instance which backup was put back; kept in the audit log")
+        tip = self.tr("For instance, which backup was restored; kept in the audit log")
         labelled(layout, self.tr("What happened?"), self.reason, tip)
         tip = self.tr("From the witness and the audit log; then the budget can be spent again")
         self.restore = button(self.tr("Enter the missing entries again"), tip, "primary")
         self.restore.clicked.connect(self._on_restore)
-        tip = self.tr("Only where it cannot be put back: debits that are missing stay uncounted")
-        self.accept = button(self.tr("Go on without what is missing"), tip)
+        tip = self.tr("Only if nothing can be restored: missing debits stay uncounted")
+        self.accept = button(self.tr("Continue without what is missing"), tip)
         self.accept.clicked.connect(self._on_accept)
         bar = FlowBox(gap=SPACE.s)
         bar.add(self.restore)
@@ -439,7 +437,7 @@ class LedgerWindow(SideWindow):
             self.chart.set_placeholder(self.tr("Nothing has been spent yet."))
         else:
             self._hub.latest(DRAW).query(
-                self.tr("Composing"),
+                self.tr("Composing losses"),
                 token_only(partial(account_curves, account, DELTA)),
                 then=self.chart.set_chart,
                 quiet=True,
@@ -487,7 +485,7 @@ class LedgerWindow(SideWindow):
     def _on_accept(self) -> None:
         reason = self.reason.text().strip()
         work = token_only(partial(witnessing.accept_witness, self._context, self._path, reason))
-        self.change(self.tr("Going on without the witness"), work, self._on_settled)
+        self.change(self.tr("Continuing without the witness"), work, self._on_settled)
 
     def _on_settled(self, found: object) -> None:
         self.reason.clear()

@@ -482,7 +482,7 @@ def problem_place(problem: JobFailed, method: Method | None) -> str:
 def trial_lines(trial: Trial) -> list[str]:
     """One line for each column, then one for the rows that would be in no table."""
     lines = [_column(trial, one) for one in trial.found.columns]
-    words = translate("Trial", "{mark} In no table: {rows} ({share}). At most {limit} may be.")
+    words = translate("Trial", "{mark} In no table: {rows} ({share}). At most {limit} are allowed.")
     found = trial.found
     beyond = trial.share(found.left_out) > trial.limit
     lines.append(
@@ -499,7 +499,7 @@ def trial_lines(trial: Trial) -> list[str]:
 def trial_verdict(trial: Trial) -> str:
     """One sentence for those who are about to spend a budget."""
     if trial.ok:
-        return translate("Trial", "✓ Tried on the data: the declared categories hold the rows.")
+        return translate("Trial", "✓ Tried on the data: the declared categories cover the rows.")
     worst = max(trial.beyond, key=lambda one: one.rows, default=None)
     if worst is None:
         words = translate("Trial", "✕ Tried on the data: {rows} would be in no table.")
@@ -516,8 +516,8 @@ def untried_words() -> str:
     """What to say to those who did not try."""
     return translate(
         "Trial",
-        "△ The categories were not tried on the data with these settings (Protect): where they "
-        "miss the rows, the budget buys noise.",
+        "△ The categories were not tried on the data with these settings (Protect): if "
+        "they miss the rows, the budget buys only noise.",
     )
 
 

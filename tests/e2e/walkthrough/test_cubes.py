@@ -67,7 +67,7 @@ def test_tables_of_adults_are_planned_then_released_once(
     person.settled(lambda: person.desk.protect.result.sentence != "")
     person.reads("8 tables; the largest planned error is")
     person.shoot("errors")
-    person.type("Wanted error of a cell", "50")
+    person.type("Target error of a cell", "50")
     person.choose("Table that must be this exact", "sex × race")
     person.settled()
     person.click(person.button("Set ε to"))

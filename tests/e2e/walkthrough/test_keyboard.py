@@ -74,7 +74,7 @@ def _hierarchies(person: Person) -> None:
     assert keyboard.focus is panel.attributes
     keyboard.press(Key.Key_Down)
     assert panel.attribute == "sex"
-    keyboard.tab_to("Level to look at, slider")
+    keyboard.tab_to("Level shown, slider")
     keyboard.press(Key.Key_Right)
     assert panel.level.level == 1
     keyboard.turn("Picture")

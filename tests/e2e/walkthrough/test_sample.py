@@ -71,7 +71,7 @@ def _make_hierarchies(person: Person) -> None:
     person.settled()
     person.reads("Each of the 6 quasi-identifiers has a hierarchy.")
     person.shoot("hierarchies-suggested")
-    person.slide("Level to look at, slider", Qt.Key.Key_Right, 2)
+    person.slide("Level shown, slider", Qt.Key.Key_Right, 2)
     person.shoot("hierarchies-level")
     person.pick(ATTRIBUTES, "education")
     person.click("How it is made")

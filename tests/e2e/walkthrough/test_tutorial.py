@@ -55,7 +55,7 @@ def _do(person: Person, step: str, out: Path) -> None:
     for letter in LETTER.findall(step):
         person.press_in(COLUMNS, Qt.Key[f"Key_{letter}"])
     if "Move **Level**" in step:
-        person.slide("Level to look at, slider", Qt.Key.Key_Right, 1)
+        person.slide("Level shown, slider", Qt.Key.Key_Right, 1)
     if "Move k to 10" in step:
         person.slide("k, the smallest class, slider", Qt.Key.Key_Right, 5)
         person.settled()

@@ -131,7 +131,7 @@ class LookBar(QWidget):
         self._words.setWordWrap(True)
         set_look(self._words, "caution")
         self.all_button = QPushButton(self.tr("All rows as in the file"))
-        self.all_button.setToolTip(self.tr("Drop the order and the filters of this look"))
+        self.all_button.setToolTip(self.tr("Clear the sorting and the filters of this view"))
         self.all_button.clicked.connect(self.show_all)
         self._state.add(self.all_button)
         for widget in (self._line, self._words, self._state):
@@ -148,13 +148,17 @@ class LookBar(QWidget):
         self.words.setMinimumWidth(180)
         self.next_button = QPushButton(self.tr("Next"))
         self.before_button = QPushButton(self.tr("Previous"))
-        self.only_button = QPushButton(self.tr("Only rows with it"))
+        self.only_button = QPushButton(self.tr("Matching rows only"))
         self.close_button = QPushButton(self.tr("Close"))
         buttons = (
-            (self.next_button, self.tr("Go to the next row that holds the text"), self._on_next),
-            (self.before_button, self.tr("Go to the row before that holds it"), self._on_before),
-            (self.only_button, self.tr("Show only rows that hold the text"), self._on_only),
-            (self.close_button, self.tr("Look for nothing (Esc)"), self.close_line),
+            (self.next_button, self.tr("Go to the next row that contains the text"), self._on_next),
+            (
+                self.before_button,
+                self.tr("Go to the previous row that contains the text"),
+                self._on_before,
+            ),
+            (self.only_button, self.tr("Show only rows that contain the text"), self._on_only),
+            (self.close_button, self.tr("Close the search (Esc)"), self.close_line),
         )
         line.add(self.words)
         for button, tip, slot in buttons:
@@ -205,7 +209,7 @@ class LookBar(QWidget):
             self._on_rows(None)
             return
         self._hub.latest(_ROWS).query(
-            self.tr("Arranging rows"),
+            self.tr("Sorting and filtering rows"),
             token_only(lambda token: data.rows_of(look, token)),
             then=self._on_rows,
             failed=self._on_failed,
@@ -272,7 +276,7 @@ class LookBar(QWidget):
         data, text, order, row = self._data, self.words.text(), self._numbers, self._row
         if data is not None and text:
             self._hub.latest(_FIND).query(
-                self.tr("Looking for a text"),
+                self.tr("Searching for the text"),
                 token_only(lambda token: find_next(data, order, text, row, step, token)),
                 then=self._on_hit,
                 failed=self._on_failed,
@@ -284,7 +288,7 @@ class LookBar(QWidget):
 
     def _on_hit(self, hit: Hit | None) -> None:
         if hit is None:
-            self._told.setText(self.tr("✕ No row holds it."))
+            self._told.setText(self.tr("✕ No row contains it."))
         else:
             words = self.tr("{n} of {m} rows")
             self._told.setText(words.format(n=grouped(hit.number), m=grouped(hit.total)))

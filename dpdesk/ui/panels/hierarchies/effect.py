@@ -232,14 +232,14 @@ class LevelBar(QWidget):
         line = row(gap=SPACE.m)
         label = QLabel(self.tr("&Level"))
         self.box = QSpinBox()
-        self.box.setAccessibleName(self.tr("Level to look at"))
+        self.box.setAccessibleName(self.tr("Level shown"))
         self.box.lineEdit().setTextMargins(SPACE.s - 2, 0, 0, 0)
         label.setBuddy(self.box)
         self.slider = UnitSlider(self.box)
-        self.slider.setAccessibleName(self.tr("Level to look at, slider"))
+        self.slider.setAccessibleName(self.tr("Level shown, slider"))
         tip = self.tr(
-            "Level 0 is the data, the highest level puts everything together. Only a look: "
-            "Protect decides the level of the release"
+            "Level 0 is the data, the highest level puts everything together. This is only "
+            "a preview: the level of the release is set in Protect"
         )
         leave_wheel(self.box, self.slider)
         for control in (self.box, self.slider):

@@ -202,7 +202,7 @@ class HierarchyActions(QObject):
 
     def _on_edited(self, made: Edited) -> None:
         if self._workbench.work.hierarchies.get(made.attribute) != made.before:
-            self.editFailed.emit(self.tr("The hierarchy has changed meanwhile; try again."))
+            self.editFailed.emit(self.tr("The hierarchy has changed in the meantime; try again."))
             return
         self._workbench.apply(SetHierarchy(made.attribute, made.hierarchy, made.edit.words))
 
@@ -363,7 +363,7 @@ class MakingPane(QWidget):
     def show_choice(self, choice: HierarchyChoice | None, reason: str = "") -> None:
         """Show what the work has; a draft that was there is gone."""
         now = self.tr("Now: {how}").format(how=choice_words(choice))
-        none = self.tr("No hierarchy yet: a value stays, or becomes * as a whole")
+        none = self.tr("No hierarchy yet: a value stays unchanged or becomes *")
         self._now.setText(none if choice is None else now)
         self._none = choice is None
         self._reason.setText(reason)
@@ -452,10 +452,10 @@ class MakingPane(QWidget):
             layout.addWidget(label)
         line = FlowBox()
         self.suggest = self._button(
-            self.tr("&Suggest"), self.tr("Choose a way that suits the values"), self.suggestAsked
+            self.tr("&Suggest"), self.tr("Choose a kind that suits the values"), self.suggestAsked
         )
         self.import_ = self._button(
-            self.tr("&Import…"), self.tr("Take a hierarchy file (CSV)"), self.importAsked
+            self.tr("&Import…"), self.tr("Import a hierarchy file (CSV)"), self.importAsked
         )
         self.export = self._button(
             self.tr("Expor&t…"), self.tr("Write the hierarchy as a file (CSV)"), self.exportAsked
@@ -477,8 +477,8 @@ class MakingPane(QWidget):
         self.kind = NarrowCombo()
         leave_wheel(self.kind)
         self.kind.setAccessibleName(self.tr("Kind of hierarchy"))
-        self.kind.set_help(self.tr("How values are put together"))
-        self.kind.setPlaceholderText(self.tr("Choose another way…"))
+        self.kind.set_help(self.tr("How values are grouped"))
+        self.kind.setPlaceholderText(self.tr("Choose another kind…"))
         label.setBuddy(self.kind)
         self.kind.addItem(self.tr("None: value, then *"), NONE)
         for kind, form in self._forms.items():
@@ -507,11 +507,11 @@ class MakingPane(QWidget):
         self._problem.hide()
         line = row()
         self.use = self._button(
-            self.tr("&Use this"), self.tr("Take this hierarchy (Ctrl+Enter)"), self.useAsked
+            self.tr("&Use this"), self.tr("Use this hierarchy (Ctrl+Enter)"), self.useAsked
         )
         set_look(self.use, "primary")
         self.discard = self._button(
-            self.tr("&Discard"), self.tr("Go back to what it was"), self.discardAsked
+            self.tr("&Discard"), self.tr("Go back to the previous hierarchy"), self.discardAsked
         )
         line.addWidget(self.use)
         line.addWidget(self.discard)

@@ -191,13 +191,14 @@ class HierarchiesPanel(Panel):
     def explanation(self) -> str:
         """What F1 tells."""
         return self.tr(
-            "A hierarchy says how a value may be made coarser, step by step: 34, then 30-39, "
-            "then *. The search in Protect picks one level for each attribute, so that people "
-            "become alike with as little loss as possible.\n\n"
-            "Suggest makes a first one. A kind with options rebuilds it; the tree shows a preview "
-            "until you use it. By hand: choose values and press Ctrl+G to group them, F2 to "
-            "rename a group, Ctrl+M to move values, or drag them. Every change can be undone.\n\n"
-            "The level slider is only a look at what a level would do. Values in grey do not "
+            "A hierarchy says how a value may be made coarser, step by step: 34, then "
+            "30-39, then *. The search in Protect picks one level for each attribute, so "
+            "that people become alike with as little loss as possible.\n\n"
+            "Suggest makes a first one. A kind with options rebuilds it; the tree shows a "
+            "preview until you use it. By hand: choose values and press Ctrl+G to group "
+            "them, F2 to rename a group, Ctrl+M to move values, or drag them. Every change "
+            "can be undone.\n\n"
+            "The level slider only previews what a level would do. Values in grey do not "
             "occur in the data; values marked ! occur but have no place in the tree."
         )
 
@@ -359,7 +360,7 @@ class HierarchiesPanel(Panel):
             self.pages.setCurrentIndex(0)
             self.header.set_line(presenter.headline(self._entries))
             return
-        self.header.set_line(self.tr("A hierarchy says how values are put together, in levels."))
+        self.header.set_line(self.tr("A hierarchy says how values are grouped, level by level."))
         self.pages.setCurrentWidget(self._empty_roles if has_data else self._empty_data)
         if self._workbench.loading:
             self._empty_data.set_texts(
@@ -442,7 +443,7 @@ class HierarchiesPanel(Panel):
         if self._draft is not None:
             self.making.show_draft(True, ready and not self.making.errors())
         possible = self.suggest_all.isEnabled() and known
-        tip = self.tr("Give each quasi-identifier without hierarchy one that suits its values")
+        tip = self.tr("Give each quasi-identifier without a hierarchy one that suits its values")
         if not known:
             tip = self.tr("Not yet: the values are still being counted")
         self.suggest_all.setToolTip(tip)

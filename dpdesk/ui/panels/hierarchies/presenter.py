@@ -134,13 +134,14 @@ def headline(entries: Sequence[Entry]) -> str:
     if made == len(needed):
         return translate(
             "Hierarchies",
-            "Each of the {total} quasi-identifiers has a hierarchy. The level is only a look: "
-            "Protect decides it.",
+            "Each of the {total} quasi-identifiers has a hierarchy. The level shown is "
+            "only a preview: it is set in Protect.",
         ).format(total=len(needed))
     return translate(
         "Hierarchies",
-        "{n} of {total} quasi-identifiers have a hierarchy; without one, a value stays or becomes "
-        "* as a whole. The level is only a look: Protect decides it.",
+        "{n} of {total} quasi-identifiers have a hierarchy; without one, a value stays "
+        "unchanged or becomes *. The level shown is only a preview: it is set in "
+        "Protect.",
     ).format(n=made, total=len(needed))
 
 
@@ -196,14 +197,14 @@ def lacking_sentence(look: HierarchyAnswer) -> str:
     if len(lacking) == 1:
         template = translate(
             "Hierarchies",
-            "1 value of the data ({rows} rows) has no place in the tree; expected a place for "
-            "each. Click it to go there.",
+            "1 value of the data ({rows} rows) has no place in the tree; each value needs "
+            "one. Click it to go there.",
         )
     else:
         template = translate(
             "Hierarchies",
-            "{n} values of the data ({rows} rows) have no place in the tree; expected a place for "
-            "each. Click one to go there.",
+            "{n} values of the data ({rows} rows) have no place in the tree; each value "
+            "needs one. Click one to go there.",
         )
     return template.format(n=grouped(len(lacking)), rows=grouped(rows))
 
@@ -263,15 +264,19 @@ def reason(found: SuggestedHierarchy) -> str:
     sentences = [_main(found.why).format(**found.facts), *_ends(found)]
     if "other" in found.facts:
         sentences.append(
-            translate("Hierarchies", "They could be {other} as well: check the form.").format(
+            translate("Hierarchies", "They could be {other} as well: check the format.").format(
                 other=found.facts["other"]
             )
         )
     if len(found.apart) == 1:
-        text = translate("Hierarchies", "{value} stays apart: it looks like a code for missing.")
+        text = translate(
+            "Hierarchies", "{value} is kept separate: it looks like a code for a missing value."
+        )
         sentences.append(text.format(value=shown(found.apart[0])))
     elif found.apart:
-        text = translate("Hierarchies", "{values} stay apart: they look like codes for missing.")
+        text = translate(
+            "Hierarchies", "{values} are kept separate: they look like codes for missing values."
+        )
         sentences.append(text.format(values=", ".join(shown(one) for one in found.apart)))
     return " ".join(sentences)
 
@@ -290,28 +295,30 @@ def _of_numbers() -> dict[Why, str]:
         ),
         Why.COUNTS: translate(
             "Hierarchies",
-            "Suggested intervals of {widths}: {n} numbers from {low} to {high}, and the name "
-            "speaks of how many.",
+            "Suggested intervals of {widths}: {n} numbers from {low} to {high}, and the "
+            "name suggests a count.",
         ),
         Why.NUMBER_CODES: translate(
             "Hierarchies",
-            "Suggested value, then *: {n} whole numbers from {low} to {high} are codes, as a rule, "
-            "whose order says nothing. Choose intervals if they measure or count something.",
+            "Suggested value, then *: {n} whole numbers from {low} to {high} are usually "
+            "codes, whose order has no meaning. Choose intervals if they measure or count "
+            "something.",
         ),
         Why.NAMED_CODES: translate(
             "Hierarchies",
-            "Suggested value, then *: {n} numbers from {low} to {high}, and the name speaks of "
-            "codes, whose order says nothing. A file or the tree can say what belongs together.",
+            "Suggested value, then *: {n} numbers from {low} to {high}, and the name "
+            "suggests codes, whose order has no meaning. A file or the tree can say what "
+            "belongs together.",
         ),
         Why.RUNNING: translate(
             "Hierarchies",
-            "Suggested value, then *: all {n} numbers from {low} to {high} are there, so they only "
-            "count records. Choose intervals if they measure something.",
+            "Suggested value, then *: all {n} numbers from {low} to {high} occur, so they "
+            "only number the records. Choose intervals if they measure something.",
         ),
         Why.ORDER: translate(
             "Hierarchies",
-            "Suggested neighbours in pairs: {n} numbers from {low} to {high}, and the name speaks "
-            "of an order.",
+            "Suggested neighbours in pairs: {n} numbers from {low} to {high}, and the name "
+            "suggests an order.",
         ),
     }
 
@@ -322,7 +329,9 @@ def _of_known_words() -> dict[Why, str]:
             "Hierarchies",
             "Suggested neighbours in order: {n} words of a scale, from {low} to {high}.",
         ),
-        Why.MONTHS: translate("Hierarchies", "Suggested quarters and half-years: the months."),
+        Why.MONTHS: translate(
+            "Hierarchies", "Suggested quarters and half-years: the values are months."
+        ),
         Why.DAYS: translate(
             "Hierarchies", "Suggested work days and the weekend: the values are days of the week."
         ),
@@ -337,7 +346,7 @@ def _of_known_words() -> dict[Why, str]:
 def _of_others() -> dict[Why, str]:
     return {
         Why.FEW: translate(
-            "Hierarchies", "Suggested value, then *: there are only {n} different values."
+            "Hierarchies", "Suggested value, then *: there are only {n} distinct values."
         ),
         Why.DATES: translate(
             "Hierarchies", "Suggested periods: the values are dates written as {form}."
@@ -354,7 +363,7 @@ def _of_others() -> dict[Why, str]:
         ),
         Why.LOOSE_CODES: translate(
             "Hierarchies",
-            "Suggested value, then *: {n} codes whose beginnings put hardly any together.",
+            "Suggested value, then *: the beginnings of the {n} codes group hardly any of them.",
         ),
         Why.RANGES: translate(
             "Hierarchies", "Suggested neighbours in pairs: the values are {n} ranges in order."
@@ -372,12 +381,13 @@ def _ends(found: SuggestedHierarchy) -> list[str]:
     low, high = found.facts.get("bottom"), found.facts.get("top")
     if low is not None and high is not None:
         text = translate(
-            "Hierarchies", "Few rows lie below {low} or from {high} on: these are one group each."
+            "Hierarchies",
+            "Few rows are below {low}, or {high} and above: each of these ranges is one group.",
         )
     elif high is not None:
-        text = translate("Hierarchies", "Few rows lie from {high} on: these are one group.")
+        text = translate("Hierarchies", "Few rows are {high} and above: this range is one group.")
     elif low is not None:
-        text = translate("Hierarchies", "Few rows lie below {low}: these are one group.")
+        text = translate("Hierarchies", "Few rows are below {low}: this range is one group.")
     else:
         return []
     return [text.format(low=low, high=high)]

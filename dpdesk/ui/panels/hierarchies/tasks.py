@@ -159,7 +159,7 @@ def level_chart(
     values = [float(rows[code]) for code in barred]
     attribute = preview.hierarchy.attribute
     absent = _flags(preview.hierarchy, preview.missing)[level]
-    question = translate("Hierarchies", "How many rows share a value of {name}?")
+    question = translate("Hierarchies", "How many rows have the same value of {name}?")
     return BarChart(
         id=f"hierarchy-{attribute}-level-{level}",
         question=question.format(name=short_name(attribute)),

@@ -68,11 +68,11 @@ class LackingBox(QFrame):
         self.listing = QListWidget()
         self.listing.setAccessibleName(self.tr("Values without a place"))
         self.listing.setToolTip(self.tr("Click or press Enter to go to the value in the tree"))
-        self.add = QPushButton(self.tr("Keep ea&ch as itself"))
+        self.add = QPushButton(self.tr("Keep ea&ch value separate"))
         self.add.setToolTip(
             self.tr("Give each a place of its own, directly below the top; it can be moved later")
         )
-        self.add.setAccessibleName(self.tr("Keep each value as itself"))
+        self.add.setAccessibleName(self.tr("Keep each value separate"))
         layout.addWidget(self._sentence)
         layout.addWidget(self.listing)
         layout.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)

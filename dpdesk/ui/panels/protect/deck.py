@@ -56,7 +56,7 @@ class DetailPage(QWidget):
         layout.addLayout(line)
         self._pages = FrontStack()
         self._chart, self._model = ChartView(theme), ListModel(parent=self)
-        self.grid = DataGrid(theme, self.tr("What lies behind the bar"))
+        self.grid = DataGrid(theme, self.tr("What is behind the bar"))
         self.grid.setModel(self._model)
         self.grid.verticalHeader().hide()
         self.grid.horizontalHeader().setStretchLastSection(True)

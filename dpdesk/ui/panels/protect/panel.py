@@ -104,16 +104,17 @@ def _searched() -> tuple[str, ...]:
     return (
         translate(
             "ProtectPanel",
-            "Choose what shall be reached, then move the sliders. All settings have been "
-            "searched in advance, so the charts follow at once.",
+            "Choose the protection, then move the sliders. All settings have been searched "
+            "in advance, so the charts follow at once.",
         ),
         translate(
             "ProtectPanel",
-            "Each point of the chart of all combinations is a possible release: further left "
-            "keeps more detail, further down suppresses fewer rows. Arrow keys walk from point "
-            "to point, Enter or a click takes one by hand. A click on a bar, or Enter, shows "
-            "the rows or values behind it. The dashed lines at k and at the limit of "
-            "suppression can be dragged, or moved by Shift and arrow keys.",
+            "Each point of the chart of all combinations is a possible release: further "
+            "left keeps more detail, further down suppresses fewer rows. Arrow keys move "
+            "from point to point, Enter or a click chooses one by hand. A click on a bar, "
+            "or Enter, shows the rows or values behind it. The dashed lines at k and at "
+            "the limit of suppression can be dragged, or moved with Shift and the arrow "
+            "keys.",
         ),
         translate(
             "ProtectPanel",
@@ -127,8 +128,9 @@ def _private() -> tuple[str, ...]:
     return (
         translate(
             "ProtectPanel",
-            "Check the columns that span the tables and declare their categories. Categories come "
-            "from you or from a hierarchy file: what only the data know would give people away.",
+            "Check the columns that span the tables and declare their categories. "
+            "Categories come from you or from a hierarchy file: those known only from the "
+            "data would give people away.",
         ),
         translate(
             "ProtectPanel",
@@ -138,10 +140,11 @@ def _private() -> tuple[str, ...]:
         ),
         translate(
             "ProtectPanel",
-            "The lattice has a mark for each table that is possible, darker for larger errors (in "
-            "the dark: lighter). Click one or walk there by arrow keys: Space publishes it or not, "
-            "Delete forbids it, so that it gets no noise either, plus and minus weigh its error "
-            "for planners that look at weights. The settings at the left say the same.",
+            "The lattice has a mark for each possible table, darker for larger errors (in "
+            "dark colours: lighter). Click one or move to it with the arrow keys: Space "
+            "publishes it or not, Delete forbids it, so that it gets no noise either, plus "
+            "and minus change the weight of its error for planners that use weights. The "
+            "settings on the left show the same.",
         ),
         translate(
             "ProtectPanel",
@@ -155,13 +158,14 @@ def _drawn() -> tuple[str, ...]:
     return (
         translate(
             "ProtectPanel",
-            "Name the columns whose values are drawn and declare their categories, without a look "
-            "at the data. All other columns are released as they are: identifiers are left out.",
+            "Name the columns whose values are drawn and declare their categories, without "
+            "looking at the data. All other columns are released as they are; identifiers "
+            "are left out.",
         ),
         translate(
             "ProtectPanel",
-            "All errors are worked out from the settings and the number of rows. No chart here "
-            "depends on what the drawn columns hold.",
+            "All errors are worked out from the settings and the number of rows. No chart "
+            "here depends on what the drawn columns contain.",
         ),
         translate(
             "ProtectPanel",
@@ -193,7 +197,7 @@ class ProtectHeader(StepHeader):
         set_look(self._keep, "primary")
         self._keep.clicked.connect(self.keepAsked)
         self._compare = QPushButton()
-        self._compare.setToolTip(self.tr("Put the candidates that are kept side by side"))
+        self._compare.setToolTip(self.tr("Show the kept candidates side by side"))
         self._compare.clicked.connect(self._on_compare)
         self._release = QPushButton(self.tr("Re&lease…"))
         self._release.setAccessibleName(self.tr("Release… in Review and export"))
@@ -226,7 +230,7 @@ class ProtectHeader(StepHeader):
         if self._said:
             self.set_line(self._said)
         elif data is None:
-            self.set_line(self.tr("Choose what to reach, then try the settings."))
+            self.set_line(self.tr("Choose the protection, then try the settings."))
         else:
             line = self.tr("{file}, {rows} rows. Nothing is written yet.")
             self.set_line(line.format(file=data.name, rows=grouped(data.rows)))

@@ -352,7 +352,7 @@ class PivotPage(QWidget):
             ).format(unsafe=SIGNS[PRIMARY], others=SIGNS[SECONDARY])
         )
         set_look(legend, "note")
-        self._badge = Badge(self.tr("CONFIDENTIAL"), self.tr("True values, for the agency alone"))
+        self._badge = Badge(self.tr("CONFIDENTIAL"), self.tr("True values, for internal use only"))
         for widget in (self.choice, self.as_published, self.fold, self.unfold, legend, self._badge):
             line.add(widget)
         return line

@@ -126,7 +126,7 @@ def still_open(method: Method | None, work: WorkState) -> str:
         if given.get("choose"):
             return ""
         return translate(
-            "Protect", "Say what is chosen: a quantile of a column, or a most frequent value."
+            "Protect", "State what is chosen: a quantile of a column, or a most frequent value."
         )
     if not given.get("dimensions"):
         return translate(
@@ -134,7 +134,7 @@ def still_open(method: Method | None, work: WorkState) -> str:
             "Choose what to publish: check the columns that span the tables. Nothing is counted.",
         )
     if given.get("planner") == "pmost" and given.get("theta") is None:
-        return translate("Protect", "Say which error counts as precise.")
+        return translate("Protect", "State which error counts as precise.")
     return ""
 
 
@@ -150,7 +150,7 @@ def _open_draws(work: WorkState) -> str:
     if not given.get("domains"):
         return translate("Protect", "Declare the categories of each column to draw.")
     if given.get("epsilon") is None:
-        return translate("Protect", "Give ε, the privacy loss that you are ready to spend.")
+        return translate("Protect", "Enter ε, the privacy loss that you are willing to spend.")
     return ""
 
 

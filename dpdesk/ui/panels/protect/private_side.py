@@ -52,7 +52,7 @@ class LatticeEdits(QObject):
         if view is None:
             return
         if before is None or self._bench.stale:
-            view.say(self.tr("The settings at the left cannot be read; fix them first."))
+            view.say(self.tr("The settings on the left cannot be read; fix them first."))
             return
         try:
             after = change.made(before)
@@ -222,7 +222,7 @@ class PrivateSide(QObject):
             return
         work = partial(advise, explored, dict(bench.work.parameters), box.place, box.wanted)
         bench.hub.latest(_ADVICE).query(
-            self.tr("Looking up the budget for an accuracy"),
+            self.tr("Finding the budget for an accuracy"),
             work,
             then=self._on_advised,
             failed=self._on_unadvised,
@@ -237,7 +237,7 @@ class PrivateSide(QObject):
             advise, bench.explored, dict(bench.work.parameters), 0, wanted, least_exact=True
         )
         bench.hub.latest(_SOLVED).query(
-            self.tr("Looking up the budget for an accuracy"), work, then=self._on_solved
+            self.tr("Finding the budget for an accuracy"), work, then=self._on_solved
         )
 
     def _on_solved(self, found: Advised) -> None:

@@ -64,10 +64,10 @@ class AccuracyBox(QFrame):
         line = row()
         sign, self._of = QLabel("±"), QLabel(self.tr("in the cells of"))
         self.width_ = QLineEdit()
-        self.width_.setAccessibleName(self.tr("Wanted error of a cell"))
+        self.width_.setAccessibleName(self.tr("Target error of a cell"))
         self.width_.setToolTip(
             self.tr(
-                "Cells may err by this much in 95 of 100 cases, in units of the measure; before "
+                "Largest error of a cell in 95 of 100 cases, in units of the measure; before "
                 "negative numbers are removed, and as if tables agreed by least squares"
             )
         )
@@ -75,7 +75,7 @@ class AccuracyBox(QFrame):
         self.width_.textEdited.connect(self._on_changed)
         self.table = NarrowCombo()
         self.table.setAccessibleName(self.tr("Table that must be this exact"))
-        self.table.set_help(self.tr("The table whose cells may err by at most this much"))
+        self.table.set_help(self.tr("The table whose cells may have at most this error"))
         leave_wheel(self.table)
         self.table.currentIndexChanged.connect(self._on_changed)
         for widget in (sign, self.width_, self._of):
@@ -129,11 +129,11 @@ class AccuracyBox(QFrame):
         if answer is None:
             typed = bool(self.width_.text().strip())
             self.words.setText(
-                self.tr("✕ Expected a number above 0, such as 50.")
+                self.tr("✕ Enter a number above 0, such as 50.")
                 if typed and self.wanted is None
-                else self.tr("Choose dimensions and categories: then an error says its budget.")
+                else self.tr("Choose dimensions and categories; then an error gives its budget.")
                 if not self.table.count()
-                else self.tr("Type an error, and see the budget that it needs.")
+                else self.tr("Enter an error to see the budget that it needs.")
             )
             return
         sign = SIGNS.get(answer[0], answer[0])
@@ -177,7 +177,7 @@ class BudgetBox(QFrame):
             0,
             self.tr("People"),
             self.tr("for instance residents 2024"),
-            self.tr("Whom the data are about: what is spent adds up by this name"),
+            self.tr("Whom the data are about: spending adds up under this name"),
         )
         self.limit = self._line(
             grid,
@@ -185,8 +185,8 @@ class BudgetBox(QFrame):
             self.tr("Limit"),
             self.tr("no limit"),
             self.tr(
-                "With the release it becomes the limit of these people: it binds every plan, and "
-                "is raised with a reason only (View › Budget ledger)"
+                "With the release it becomes the limit for these people: it binds every plan "
+                "and can be raised only with a reason (View › Budget ledger)"
             ),
         )
         layout.addLayout(grid)
@@ -399,7 +399,7 @@ class TrialBox(QFrame):
         super().__init__()
         set_look(self, "card")
         layout = column(self, margin=SPACE.m, gap=SPACE.s)
-        head = QLabel(self.tr("Do the categories hold the rows?"))
+        head = QLabel(self.tr("Do the categories cover the rows?"))
         head.setWordWrap(True)
         set_look(head, "section")
         layout.addWidget(head)
@@ -414,7 +414,7 @@ class TrialBox(QFrame):
         self.button.clicked.connect(self.asked)
         line.addWidget(self.button)
         line.addStretch(1)
-        why = self.tr("What a trial finds depends on single rows: it must not leave the agency")
+        why = self.tr("What a trial finds depends on individual rows: it must not leave the agency")
         self._badge = Badge(self.tr("CONFIDENTIAL"), why)
         line.addWidget(self._badge, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addLayout(line)
@@ -437,13 +437,13 @@ class TrialBox(QFrame):
         elif trial is not None:
             look = "ok" if trial.ok else "fail"
             closing = self.tr(
-                "What you decide after this, also not to publish, is not covered by ε."
+                "What you decide after this, including not to publish, is not covered by ε."
             )
             text = "\n".join((*trial_lines(trial), closing))
         set_look(self._words, look)
         self._words.setText(text)
         self._badge.setVisible(trial is not None)
-        self.setAccessibleName(self.tr("Do the categories hold the rows?"))
+        self.setAccessibleName(self.tr("Do the categories cover the rows?"))
         self.setAccessibleDescription(text)
 
 
@@ -589,7 +589,9 @@ class SettingsPane(HoldingArea):
         lines.addWidget(self._hand_text)
         line = row()
         self._again = QPushButton(self.tr("&Search again"))
-        self._again.setToolTip(self.tr("Let the program choose instead of the point that you took"))
+        self._again.setToolTip(
+            self.tr("Let the program choose instead of the point that you chose")
+        )
         self._again.clicked.connect(self.searchAgainAsked)
         line.addWidget(self._again)
         line.addStretch(1)
