@@ -137,7 +137,7 @@ class CheckStatus(Enum):
     CONFIRMED = "re-checked from the public files"
     FAILED = "failed"
     NEEDS_SOURCE = "needs the source or a population file"
-    NOT_CHECKABLE = "not checkable by nature"
+    NOT_CHECKABLE = "cannot be checked by nature"
     NOT_CHECKED = "not checked"
 
 

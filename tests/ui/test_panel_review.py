@@ -236,7 +236,7 @@ def test_a_folder_in_use_is_named_below_its_field_and_nothing_is_written(
     folder.clear()
     room.qtbot.keyClicks(folder, str(tmp_path / "work"))
     room.quiet()
-    assert "holds files already" in folder.accessibleDescription()
+    assert "already contains files" in folder.accessibleDescription()
     assert not room.button("Write the release").isEnabled()
     assert not room.panel.can_run()
 
@@ -480,7 +480,7 @@ def test_cancelling_while_writing_leaves_nothing(room: Room, tmp_path: Path) -> 
     cancel = [
         one
         for one in room.panel.prepare.findChildren(QPushButton)
-        if one.accessibleName() == "Cancel what is being done here"
+        if one.accessibleName() == "Cancel what is running here"
     ]
     cancel[0].click()
     room.quiet()
@@ -534,7 +534,7 @@ def test_sentences_that_were_compared_with_nothing_are_no_promise(
     page.show_guarantee(guarantee, compared=compared)
     shown = [one.text() for one in page.findChildren(QLabel) if not one.isHidden()]
     assert any("1 in 1,000" in text for text in shown)
-    assert any("compared with nothing" in text for text in shown) is not compared
+    assert any("were not compared" in text for text in shown) is not compared
 
 
 def test_above_the_promise_of_a_release_that_failed_stands_that_nobody_can_rely_on_it(

@@ -88,7 +88,7 @@ def test_the_cells_of_a_release_stand_as_released_with_the_bias_in_words(
     summary = release(bench.context, plan, tmp_path / "out")
     bench.open_path(summary.out)
     tables = panel.release.tables
-    qtbot.waitUntil(lambda: "falls with the people" in tables.words)
+    qtbot.waitUntil(lambda: "falls with the number of people" in tables.words)
     assert "(average of pay)" in tables.choice.currentText()
     place = tables.choice.findText("grand total (count)")
     file = str(tables.choice.itemData(place))

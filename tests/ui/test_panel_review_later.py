@@ -176,7 +176,7 @@ def test_a_release_is_superseded_by_another_with_a_link_to_it(at: At, released: 
     room.sign(dialog)
     room.quiet(lambda: room.status is Status.SUPERSEDED)
     page = room.page.standing
-    assert page.band.text.startswith("Superseded: another release takes its place.")
+    assert page.band.text.startswith("Superseded: another release replaces it.")
     assert str(new) in page.others.text
     assert "Newer data came." in page.events.text
     page.links[Relation.AFTER].click()
@@ -228,7 +228,7 @@ def test_a_review_that_cannot_be_written_into_its_folder_goes_into_a_file_to_be_
     room.quiet(lambda: "joined copies" in room.page.standing.events.text.splitlines()[-1])
     assert author.review.read_bytes() == before
     room = at(author)  # another program does not know of the file
-    assert "does not have what this computer has seen" in room.page.standing.band.text
+    assert "that this computer has seen are missing" in room.page.standing.band.text
     first = approved[1].copied(tmp_path / "first")
     shutil.rmtree(first.folder)
     shutil.copytree(author.folder, first.folder)
@@ -266,7 +266,7 @@ def test_as_many_copies_as_there_are_can_be_joined_folders_and_files(
             shutil.copytree(author.folder, place)
         room.asker.answer = place
         what = "File" if number == 2 else "Folder"
-        room.button(f"{what}: Copy {number} (may stay empty)").click()
+        room.button(f"{what}: Copy {number} (optional)").click()
         assert dialog.paths[f"copy-{number}"].path == place
     assert sorted(dialog.paths) == ["copy-1", "copy-2", "copy-3", "copy-4"]
     assert findings(dialog) == []

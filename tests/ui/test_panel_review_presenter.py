@@ -129,11 +129,11 @@ def test_a_folder_is_refused_when_something_is_in_the_way(tmp_path: Path) -> Non
     (full / "x").write_text("")
     empty.mkdir()
     file.write_text("")
-    assert "holds files already" in presenter.folder_problem(str(full))
+    assert "already contains files" in presenter.folder_problem(str(full))
     assert "is a file" in presenter.folder_problem(str(file))
     assert "is a file" in presenter.folder_problem(str(file / "below" / "it"))
     assert "not an address" in presenter.folder_problem(f"file://{empty}")
-    assert "whole path" in presenter.folder_problem("relative/folder")
+    assert "full path" in presenter.folder_problem("relative/folder")
     assert "Name a folder" in presenter.folder_problem("  ")
     assert presenter.folder_problem(str(empty)) == ""
     assert presenter.folder_problem(str(tmp_path / "new" / "deep")) == ""
@@ -196,7 +196,7 @@ def test_a_release_is_suggested_where_it_can_be_written(read_only: Path, tmp_pat
     assert found.text == str(tmp_path / "people-release")
     assert found.problem == ""
     nothing_else = inspect_folder("people-release", (read_only,), CancelToken(), silent)
-    assert "Nothing may be written" in nothing_else.problem
+    assert "You may not write" in nothing_else.problem
 
 
 def test_every_status_has_its_own_shape_and_word() -> None:
@@ -225,9 +225,9 @@ def test_what_other_texts_wrote_is_said_to_be_not_checked() -> None:
     report = VerifyReport(True, (CONFIRMED, unchecked), (), (), True)
     rows = presenter.check_rows(facts(), report, None)
     assert rows[-1].mark == "? not checked"
-    assert rows[-1].word == "not checked: compared with nothing"
+    assert rows[-1].word == "not checked: not compared"
     sentence = presenter.verdict(report, rows).sentence
-    assert sentence.endswith("Not checked, for this program has other texts: 1.")
+    assert sentence.endswith("Not checked, because this program has other texts: 1.")
 
 
 def test_a_check_with_the_source_says_so() -> None:
@@ -329,4 +329,4 @@ def test_sizes_are_short(size: int | None, text: str) -> None:
 
 def test_an_unknown_file_is_called_unknown() -> None:
     assert purpose("microdata.csv").startswith("The protected table")
-    assert purpose("raw.csv").startswith("No file that")
+    assert purpose("raw.csv").startswith("Not a file that")

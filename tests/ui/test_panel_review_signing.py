@@ -145,7 +145,7 @@ def test_a_wrong_passphrase_is_told_in_the_dialog_and_nothing_is_signed(
     dialog = room.dialog(EventType.SUBMIT)
     assert findings(dialog) == []
     dialog.sign.click()
-    assert "Write the passphrase" in dialog.problem.text()
+    assert "Enter the passphrase" in dialog.problem.text()
     room.qtbot.keyClicks(dialog.passphrase, "another passphrase")
     dialog.sign.click()
     room.quiet(lambda: "passphrase" in dialog.problem.text() and dialog.sign.isEnabled())

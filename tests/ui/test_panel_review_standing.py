@@ -132,7 +132,7 @@ def test_opening_again_reads_the_review_again(room: Room, author: Person, writte
 def test_the_public_part_alone_says_where_the_review_lies(room: Room, author: Person) -> None:
     room.open(author.folder / "public")
     room.turn(SIGN)
-    assert "The internal part is not here" in room.panel.standing.band.text
+    assert "The review is in the internal part, which is not here" in room.panel.standing.band.text
     assert not room.button("Look at the review again").isEnabled()
 
 

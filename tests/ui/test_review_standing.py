@@ -132,6 +132,6 @@ def test_a_folder_that_lacks_what_was_seen_here_says_how_to_bring_it_back() -> N
     lost = (Fault("receipt.missing", "an event that this computer has seen is missing"),)
     found = standing_of(picture(submitted(), lost))
     assert found.kind == "fail"
-    assert "“Join copies” brings it back" in found.sentence
+    assert "“Join copies” restores them" in found.sentence
     both = (*lost, Fault("file.changed", "public/x is not the file submitted"))
     assert "not to be relied on" in standing_of(picture(submitted(), both)).sentence

@@ -168,7 +168,7 @@ def _lines(submitted: ChecklistItem, here: Item | None) -> tuple[str, ...]:
 
     author = msg("As the author's program found it: {found}", found=found(submitted))
     if here is None:
-        return (submitted.question, "This computer knows no such check.", author)
+        return (submitted.question, "This computer does not know this check.", author)
     same = (submitted.question, found(submitted)) == (here.question, found(here))
     return (here.question, found(here), *(() if same else (author,)))
 

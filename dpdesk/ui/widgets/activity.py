@@ -256,7 +256,7 @@ class JobLine(JobFollower):
         self._text.setWordWrap(True)
         self._bar = ShareBar(120)
         self._cancel = QPushButton(self.tr("Cancel"))
-        self._cancel.setAccessibleName(self.tr("Cancel what is being done here"))
+        self._cancel.setAccessibleName(self.tr("Cancel what is running here"))
         self._cancel.setToolTip(tip or self.tr("Stop; nothing is changed (Esc)"))
         self._cancel.clicked.connect(self._on_cancel)
         layout.addWidget(self._text, 1)

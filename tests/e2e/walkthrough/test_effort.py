@@ -153,7 +153,7 @@ def test_a_review_of_20_files_with_one_exception_takes_15_clicks_and_2_passphras
     person.reads(f"{len(names)} of {len(names)} decided")
     person.click("Sign the vote")
     person.click("Request changes")
-    person.write("Comment on the whole", "One table has codes alone.")
+    person.write("Overall comment", "One table has codes alone.")
     sign_by_keys(Keyboard(person), secret)
     signed(person)
     clicks = person.effort.clicks

@@ -170,7 +170,7 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
         decide_by_keys(keyboard, what, "Accept")
     person.reads(f"{len(names) - 1} of {len(names)} decided")  # a check failed
     decide_by_keys(keyboard, FAILED, "Accept")
-    person.reads("It failed: say in the comment why you accept it nevertheless.")
+    person.reads("It failed: explain in the comment why you accept it nevertheless.")
     person.shoot("comment-lacks")
     decide_by_keys(keyboard, FAILED, "Accept", "77 of 30,162 rows are few enough here.")
     decide_by_keys(keyboard, MANIFEST, "Request change", CHANGE)
@@ -179,7 +179,7 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
     keyboard.use("Sign the vote")
     person.reads("Your vote is sealed until all votes are in")
     keyboard.take(Key.Key_H, "Request changes")
-    keyboard.fill("Comment on the whole", CHANGE)
+    keyboard.fill("Overall comment", CHANGE)
     person.shoot("sign-vote")
     sign_by_keys(keyboard, passphrase_of(who))
     signed(person)
@@ -203,7 +203,7 @@ def vote_by_mouse(person: Person, who: Signer, folder: Path, source: Path) -> No
     for what in names:
         decide(person, what, "Accept")
     decide(person, PASSED, "Reject")
-    person.reads("Say in the comment why you do not accept it.")
+    person.reads("Explain in the comment why you do not accept it.")
     person.shoot("comment-lacks")
     cannot(person, "Sign the vote")
     decide(person, PASSED, "Accept")
@@ -221,7 +221,7 @@ def join(person: Person, author: Signer, first: Signer) -> None:
     open_release(person, author.folder)
     person.reads("Ben Stone: sealed; no one can read it yet.")
     person.click("Join copies")
-    person.reads("What reviewers signed in their own copies comes into this folder")
+    person.reads("What reviewers signed in their own copies is added to this folder")
     person.asker.answer = first.folder
     person.click(person.button("Folder", "Copy 1"))
     person.shoot("join")
@@ -315,7 +315,7 @@ def submit_again(person: Person, who: Signer, folder: Path) -> None:
     person.click("Review and sign-off")
     person.click("Submit for review")
     person.asker.answer = who.folder
-    person.click(person.button("Choose", "round before"))
+    person.click(person.button("Choose", "previous round"))
     person.write("Note for the reviewers", "The title says the year now.")
     sign(person, "Submit for review", passphrase_of(who))
     person.reads("Submitted; no one has begun to review. Round 2: 0 of 2 votes are cast")

@@ -119,7 +119,7 @@ def test_a_vote_taken_out_of_the_folder_is_missed_and_put_back(
     nothing_can_be_signed(person)
     person.shoot("vote-removed")
     person.click("Join copies")
-    sign(person, "What this computer has seen before is put back, too.", passphrase_of(first))
+    sign(person, "What this computer has seen before is restored, too.", passphrase_of(first))
     person.reads("In review. Round 1: 1 of 2 votes are cast", "Anna Weber: sealed")
     assert len(first.review.read_bytes()) > len(voted)
 

@@ -120,7 +120,7 @@ def _write(person: Person, tmp_path: Path) -> Path:
     person.reads("none failed", "People of the sample, released", "No one has signed off")
     person.shoot("review-release")
     person.click("Which files")
-    person.reads("public/ is what leaves", "internal/ stays with you", "microdata.csv")
+    person.reads("public/ is published", "internal/ stays with you", "microdata.csv")
     person.shoot("review-files")
     return out
 

@@ -96,7 +96,7 @@ class DecidePage(QWidget):
 
     def show_reason(self, reason: str) -> None:
         """Why the vote cannot be signed yet; empty when it can, or when something is undecided."""
-        kept = self.tr("Kept on this computer alone until you sign.")
+        kept = self.tr("Kept only on this computer until you sign.")
         self.note.setText(f"{in_window(reason)} {kept}".strip())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -116,9 +116,7 @@ class DecidePage(QWidget):
     def _build_foot(self) -> QHBoxLayout:
         self._foot = row(gap=SPACE.m)
         self.others = QPushButton()
-        self.others.setToolTip(
-            self.tr("Files on which you have decided otherwise stay as you decided")
-        )
+        self.others.setToolTip(self.tr("Files on which you decided differently keep your decision"))
         self.others.clicked.connect(self._on_others)
         self._foot.addWidget(self.others, 0, Qt.AlignmentFlag.AlignVCenter)
         words = column(gap=0)
@@ -216,8 +214,8 @@ class DecidePage(QWidget):
         self._letters = {text[text.index("&") + 1].upper(): one for one, text in texts.items()}
         self.grid.letters = "".join(self._letters)
         tip = self.tr(
-            "Arrow keys choose, with Shift or Ctrl several; {letters} decide as after Alt, Enter "
-            "goes to the comment"
+            "Arrow keys choose, with Shift or Ctrl several; {letters} decide, as with Alt; "
+            "Enter goes to the comment"
         )
         self.grid.setToolTip(tip.format(letters=", ".join(self._letters)))
         return line
@@ -280,7 +278,7 @@ class DecidePage(QWidget):
         self.mark.setText("" if point.sha256 else point.mark)
         if len(points) > 1:
             names = ", ".join(one.question for one in points)
-            text = self.tr("What you decide now is decided of {n} points: {names}")
+            text = self.tr("Your decision applies to {n} points: {names}")
             self.mark.setText(text.format(n=len(points), names=names))
         self.mark.setVisible(bool(self.mark.text()))
         for label, file in ((self.evidence, False), (self.bytes, True)):

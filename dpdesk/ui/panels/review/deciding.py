@@ -108,8 +108,7 @@ class Draft:
             return ""
         text = translate(
             "Review",
-            "Decide again, as it has changed since you decided, so that your decision is void: "
-            "{names}",
+            "Decide again, because it has changed since and your decision is void: {names}",
         )
         return text.format(names=", ".join(names))
 
@@ -162,7 +161,7 @@ class Draft:
     def whole_problem(self, outcome: Outcome | None, comment: str) -> str:
         """What the outcome lacks, as a sentence; empty when it can be signed."""
         if outcome is None:
-            return translate("Review", "Say what you think of the whole: nothing is chosen yet.")
+            return translate("Review", "Choose your vote on the whole: nothing is chosen yet.")
         for one in vote_problems(self._vote(outcome, comment), *self._rules()):
             return _whole_words(outcome) if not one.item and not one.path else one.reason
         return ""
@@ -255,7 +254,7 @@ def _mark(status: ItemStatus) -> str:
 def _evidence(submitted: str, here: Item | None) -> str:
     author = translate("Review", "As the author's program found it: {text}").format(text=submitted)
     if here is None:
-        return author + "\n" + translate("Review", "This computer knows no such check.")
+        return author + "\n" + translate("Review", "This computer does not know this check.")
     found = translate("Review", "On this computer: {mark}. {text}")
     lines = [found.format(mark=_mark(here.status), text=said(here.evidence))]
     if here.advice and here.status in (ItemStatus.REVIEW, ItemStatus.FAIL):
@@ -276,12 +275,14 @@ def _problem_words(choice: Choice, reason: str) -> str:
         return translate("Review", "This cannot be signed: it {reason}.").format(reason=reason)
     if choice.decision is Decision.ACCEPT:
         return translate(
-            "Review", ("It failed: say in the comment why you accept it nevertheless.")
+            "Review", ("It failed: explain in the comment why you accept it nevertheless.")
         )
-    return translate("Review", "Say in the comment why you do not accept it.")
+    return translate("Review", "Explain in the comment why you do not accept it.")
 
 
 def _whole_words(outcome: Outcome) -> str:
     if outcome is Outcome.APPROVE:
-        return translate("Review", "Approving takes accepting everything: something is not.")
-    return translate("Review", "Say in the comment why you do not approve.")
+        return translate(
+            "Review", "To approve, you must accept everything: something is not accepted."
+        )
+    return translate("Review", "Explain in the comment why you do not approve.")

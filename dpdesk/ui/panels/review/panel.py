@@ -204,7 +204,7 @@ class ReviewPanel(Panel):
         if report is None:
             return PanelStatus(Mark.OPEN, self.tr("nothing written yet") if bench.data else "")
         if self._spoiled():
-            return PanelStatus(Mark.ATTENTION, self.tr("review not sound"))
+            return PanelStatus(Mark.ATTENTION, self.tr("review not valid"))
         if not report.ok:
             return PanelStatus(Mark.ATTENTION, self.tr("check failed"))
         if self._stale_words():
@@ -233,10 +233,9 @@ class ReviewPanel(Panel):
         return "\n\n".join(
             (
                 self.tr(
-                    "A release is a folder with two parts. public/ is what leaves: the "
-                    "protected table, a manifest that says what is guaranteed, and a page for "
-                    "users of the data. internal/ stays with you: it states facts about the "
-                    "raw data."
+                    "A release is a folder with two parts. public/ is published: the protected "
+                    "table, a manifest that says what is guaranteed, and a page for users of the "
+                    "data. internal/ stays with you: it states facts about the raw data."
                 ),
                 self.tr(
                     "After writing, everything is read back and checked, by code that shares "
@@ -244,7 +243,7 @@ class ReviewPanel(Panel):
                     "to be settled, – is a property that no check of files can show, ✕ failed."
                 ),
                 self.tr(
-                    "A release that fails its check, or whose review is not sound, is not "
+                    "A release that fails its check, or whose review is not valid, is not "
                     "exported. The review says who signed what: the author submits, others vote "
                     "with their own keys, and no one reads a vote before all are in."
                 ),
@@ -400,7 +399,7 @@ class ReviewPanel(Panel):
         excel, note = presenter.excel_note(None if facts is None else presenter.rows_out(facts))
         report = self._bench.verified
         if self._spoiled():
-            note = self.tr("A release whose review is not sound is not exported.")
+            note = self.tr("A release whose review is not valid is not exported.")
         elif report is not None and not report.ok:
             note = self.tr("A release that failed its check is not exported.")
         signed = signed_words(self.looker.picture)

@@ -156,7 +156,9 @@ class Preview(QObject):
 
     def _on_unlisted(self, outcome: JobFailed | JobCancelled) -> None:
         self._listed = None
-        stopped = self.tr("It was stopped; the release itself gets its checklist when written.")
+        stopped = self.tr(
+            "It was stopped; the release itself gets its checklist when it is written."
+        )
         self.unlisted = outcome.sentence if isinstance(outcome, JobFailed) else stopped
         self.changed.emit()
 
@@ -449,7 +451,7 @@ class PreparePage(Page):
             (QUESTIONS, self.tr("What reviewers ask"), self.questions),
             (PICTURE, self.tr("How risky"), self._chart),
         )
-        return Turning(self.tr("What was asked, or a picture of it"), pages)
+        return Turning(self.tr("The questions, or a picture of them"), pages)
 
     def _build_words(self, theme: ThemeManager) -> QScrollArea:
         inner = QWidget()
@@ -511,12 +513,12 @@ class PreparePage(Page):
         label = QLabel(self.tr("F&older"))
         self._folder = QLineEdit()
         self._folder.setAccessibleName(self.tr("Folder of the release"))
-        self._folder.setToolTip(self.tr("A new or empty folder; it is made when it is missing"))
+        self._folder.setToolTip(self.tr("A new or empty folder; it is created if missing"))
         self._folder.textEdited.connect(self.folderEdited)
         label.setBuddy(self._folder)
         browse = QPushButton(self.tr("&Browse…"))
         browse.setAccessibleName(self.tr("Browse… for the folder of the release"))
-        browse.setToolTip(self.tr("Choose where the release folder is made"))
+        browse.setToolTip(self.tr("Choose where the release folder is created"))
         browse.clicked.connect(self._on_browse)
         fields.addWidget(label, 1, 0)
         fields.addWidget(self._folder, 1, 1)
@@ -527,8 +529,8 @@ class PreparePage(Page):
         line = row(gap=SPACE.m)
         self._note = QLabel(
             self.tr(
-                "The folder gets two parts: public/ is what leaves, internal/ stays with you. "
-                "It appears whole or not at all."
+                "The folder gets two parts: public/ is published, internal/ stays with you. It "
+                "is written completely or not at all."
             )
         )
         self._note.setWordWrap(True)
@@ -745,7 +747,7 @@ class Preparing(QObject):
         self._page.show_candidate(candidate, found)
         self._page.show_checklist(self.preview.checklist, self.preview.unlisted, noise=bench.spends)
         self._page.set_stale(not self.preview.current, self.tr("being worked out again"))
-        return self.tr("This is what the present settings would release; nothing is written yet.")
+        return self.tr("This is what the current settings would release; nothing is written yet.")
 
     # -- reactions
 
@@ -777,7 +779,7 @@ class Preparing(QObject):
 
     @Slot()
     def _on_browse(self) -> None:
-        title = self.tr("Where shall the release folder be made?")
+        title = self.tr("Where should the release folder be created?")
         parent = self._asker.open_folder(title, str(self._target.start))
         if parent is not None:
             self._target.suggest(parent)

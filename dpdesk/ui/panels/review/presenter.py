@@ -202,16 +202,16 @@ def folder_problem(text: str) -> str:
     It looks at the disk, so it belongs to a background thread.
     """
     if not text.strip():
-        return translate("Review", "Name a folder for the release; it is made for you.")
+        return translate("Review", "Name a folder for the release; it will be created.")
     if is_address(text):
-        return translate("Review", "Give the path of a folder, not an address.")
+        return translate("Review", "Enter the path of a folder, not an address.")
     place = expanded(text.strip())
     if not place.is_absolute():
-        return translate("Review", "Give the whole path of the folder, from the root.")
+        return translate("Review", "Enter the full path of the folder, from the root.")
     try:
         if place.is_dir():
             if next(place.iterdir(), None) is not None:
-                text = translate("Review", "{folder} holds files already: name a new folder.")
+                text = translate("Review", "{folder} already contains files: name a new folder.")
                 return text.format(folder=place)
             return _not_writable(place.parent)  # the whole release takes the place of the folder
         if place.exists():
@@ -219,7 +219,7 @@ def folder_problem(text: str) -> str:
             return text.format(folder=place)
         above = next(one for one in place.parents if one.exists())
     except OSError as error:
-        text = translate("Review", "{folder} cannot be looked at ({reason}).")
+        text = translate("Review", "{folder} cannot be read ({reason}).")
         return text.format(folder=place, reason=error.strerror or type(error).__name__)
     if not above.is_dir():
         return translate("Review", "{folder} is a file, expected a folder.").format(folder=above)
@@ -229,7 +229,7 @@ def folder_problem(text: str) -> str:
 def _not_writable(folder: Path) -> str:
     if may_write(folder):
         return ""
-    text = translate("Review", "Nothing may be written in {folder}: choose another place.")
+    text = translate("Review", "You may not write to {folder}: choose another place.")
     return text.format(folder=folder)
 
 
@@ -284,8 +284,8 @@ def stale_words(made_from: WorkState | None, now: WorkState) -> str:
         return ""
     text = translate(
         "Review",
-        "The work has changed since this release was written ({what}). The release is as it was; "
-        "write another one to release the change.",
+        "The work has changed since this release was written ({what}). The release "
+        "itself is unchanged; write another one to release the change.",
     )
     return text.format(what=", ".join(changed))
 
@@ -361,7 +361,9 @@ def _risk_answer(before: tuple[str, int], after: tuple[str, int], *, compared: b
     answer = text.format(before=grouped(before[1]), size=before[0], after=grouped(after[1]))
     if compared:
         return answer
-    more = translate("Review", "These are figures of the evidence, not compared with the source.")
+    more = translate(
+        "Review", "These figures come from the evidence and were not compared with the source."
+    )
     return f"{answer} {more}"
 
 
@@ -432,8 +434,8 @@ def mode_lines(picture: ReviewPicture) -> tuple[str, ...]:
     else:
         text = translate(
             "Review",
-            "△ The protocol {id} is not on this computer, so it cannot be compared here: ask its "
-            "maker for the file.",
+            "△ The protocol {id} is not on this computer, so it cannot be compared here: "
+            "ask the person who locked it for the file.",
         )
         lines.append(text.format(id=(current.payload.protocol_sha256 or "")[:16]))
     items = picture.checked.checklist.items
@@ -533,7 +535,7 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
         text = translate("Review", "No check of files can show: {n}.")
         parts.append(text.format(n=count[State.NOT_CHECKABLE]))
     if count[State.NOT_CHECKED]:
-        text = translate("Review", "Not checked, for this program has other texts: {n}.")
+        text = translate("Review", "Not checked, because this program has other texts: {n}.")
         parts.append(text.format(n=count[State.NOT_CHECKED]))
     return Verdict("ok" if report.sealed else "caution", " ".join(parts))
 
@@ -639,8 +641,8 @@ def words(state: State, source: Path | None = None) -> str:
     texts = {
         State.CONFIRMED: translate("Review", "re-checked from the public files"),
         State.NEEDS_MORE: translate("Review", "needs the source"),
-        State.NOT_CHECKABLE: translate("Review", "not checkable by nature"),
-        State.NOT_CHECKED: translate("Review", "not checked: compared with nothing"),
+        State.NOT_CHECKABLE: translate("Review", "cannot be checked by nature"),
+        State.NOT_CHECKED: translate("Review", "not checked: not compared"),
         State.FAILED: translate("Review", "failed"),
     }
     return texts[state]
@@ -653,22 +655,22 @@ def _file_rows(report: VerifyReport) -> list[CheckRow]:
         for one in file_failures(report)
     ]
     if not rows:
-        claim = translate("Review", "All files are whole")
-        found = translate("Review", "names, sizes and hashes are those that the manifest lists")
+        claim = translate("Review", "All files are intact")
+        found = translate("Review", "names, sizes and hashes match the manifest")
         word = translate("Review", "re-checked")
         rows.append(CheckRow(State.CONFIRMED, word, claim, found, "manifest.json"))
     return rows
 
 
 def _seal_row(facts: ReleaseFacts, report: VerifyReport) -> CheckRow:
-    claim = translate("Review", "The seal is unbroken")
+    claim = translate("Review", "The seal is intact")
     if report.sealed:
         found = translate("Review", "it covers the manifest and all internal files")
         word = translate("Review", "re-checked")
         return CheckRow(State.CONFIRMED, word, claim, found, "internal/seal.json")
     if facts.internal is None and report.ok:
         found = translate(
-            "Review", "manifest unsealed: the seal lies in the internal part, which is not here"
+            "Review", "manifest unsealed: the seal is in the internal part, which is not here"
         )
         word = translate("Review", "needs the internal part")
         short = translate("Review", "unsealed")
@@ -768,7 +770,7 @@ def purpose(name: str) -> str:
         "manifest.json": translate(
             "Review", "What the release is and guarantees, and the hash of each public file."
         ),
-        "microdata.csv": translate("Review", "The protected table: the data that people get."),
+        "microdata.csv": translate("Review", "The protected table: the data that users get."),
         "variables.json": translate("Review", "Labels of the columns and of their codes."),
         "microdata.csv-metadata.json": translate(
             "Review", "The same, for programs that know CSV on the Web."
@@ -781,7 +783,7 @@ def purpose(name: str) -> str:
     }
     if name.split("/")[0] in TABLES and name.endswith(".csv"):
         return translate("Review", "A table with noise: every declared cell, and its value.")
-    return texts.get(name, translate("Review", "No file that this version of DPDesk writes."))
+    return texts.get(name, translate("Review", "Not a file that this version of DPDesk writes."))
 
 
 def size_text(size: int | None) -> str:

@@ -373,8 +373,8 @@ class ExportsPage(QWidget):
                 "reads ready tables. Keep the files in the agency."
             ),
             "jj": self.tr(
-                "Internal, with true values: cells, their required protection and the sums between "
-                "them, for solvers of cell suppression. Keep the file in the agency."
+                "Internal, with true values: cells, their required protection and the sums "
+                "between them, for cell suppression solvers. Keep the file in the agency."
             ),
         }
 
@@ -439,7 +439,7 @@ class FileCards(QWidget):
     def __init__(self) -> None:
         super().__init__()
         layout = column(self, gap=SPACE.m)
-        self._public = FileCard(self.tr("public/ is what leaves"), "", "")
+        self._public = FileCard(self.tr("public/ is published"), "", "")
         self._internal = FileCard(
             self.tr("internal/ stays with you"),
             self.tr("CONFIDENTIAL"),
@@ -495,7 +495,7 @@ class ReleasePage(Page):
             (QUESTIONS, self.tr("What reviewers ask"), self.questions),
             (CHECKS, self.tr("What the files show"), self.checks),
         )
-        self.left = Turning(self.tr("What was asked, or what was checked"), lists)
+        self.left = Turning(self.tr("The questions, or the checks"), lists)
         self.again = self._build_again()
         parts = (self.left, self._build_right(theme))
         self._sides = SideBySide(theme, "review-release", parts, LEAST_LINES)
@@ -543,13 +543,13 @@ class ReleasePage(Page):
         Above sentences that were compared with nothing stands that they were not, and above those
         of a release that ``failed`` its check that nobody can rely on them.
         """
-        none = self.tr("The manifest gives no guarantee that can be read.")
+        none = self.tr("The manifest contains no readable guarantee.")
         broken = self.tr(
             "✕ Do not rely on these sentences: they stand in the manifest, but the release failed "
             "its check."
         )
         unlike = self.tr(
-            "△ These sentences were compared with nothing: they were written with other texts than "
+            "△ These sentences were not compared: they were written with other texts than "
             "this program's."
         )
         self._guarantee.setVisible(guarantee is not None)
@@ -617,7 +617,7 @@ class ReleasePage(Page):
             VERIFY: (self.tr("Verify a&gain"), self.tr("Read all files and check them again")),
             SOURCE: (
                 self.tr("Chec&k with the source…"),
-                self.tr("Settle what the public files cannot, with the data file"),
+                self.tr("Use the data file to settle what the public files cannot"),
             ),
         }
         self._again: dict[str, QPushButton] = {}
@@ -717,7 +717,7 @@ class ReleasePage(Page):
             "about": (
                 self.tr("&User page"),
                 self.tr("Open user page"),
-                self.tr("Open what users of the data read"),
+                self.tr("Open the page for users of the data"),
             ),
             "browse": (
                 self.tr("&Browse the tables…"),
@@ -727,7 +727,7 @@ class ReleasePage(Page):
             "ask": (
                 self.tr("As&k…"),
                 self.tr("Ask for counts"),
-                self.tr("Put conditions together by clicking; estimates with their errors"),
+                self.tr("Build conditions by clicking; estimates with their errors"),
             ),
             "folder": (
                 self.tr("F&older"),

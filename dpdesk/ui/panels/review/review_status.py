@@ -95,8 +95,8 @@ def _wrong_words(state: ReviewState, faults: tuple[str, ...]) -> str:
     if codes == {"receipt.missing"}:
         text = translate(
             "Review",
-            "This folder does not have what this computer has seen of its review, so nothing "
-            "can be signed or exported: “Join copies” brings it back. {fault}",
+            "Parts of the review that this computer has seen are missing from this folder, "
+            "so nothing can be signed or exported: “Join copies” restores them. {fault}",
         )
         return text.format(fault=faults[0])
     if state.graph.events or state.faults:
@@ -260,8 +260,8 @@ def _status_words(state: ReviewState) -> tuple[str, str]:
     if stranger_faults(state):
         text = translate(
             "Review",
-            "The signatures are whole, but this computer trusts no keys yet, so no one knows whose "
-            "they are: add the cards of the people in People and keys.",
+            "The signatures are intact, but this computer trusts no keys yet, so it is not "
+            "known whose they are: add the cards of the people in People and keys.",
         )
         return "caution", text
     parts = (_state_words(state.status), _round_words(current), _next_words(state.status, current))
@@ -278,7 +278,7 @@ def _state_words(status: Status) -> str:
         Status.REJECTED: translate("Review", "Rejected: it must not be released."),
         Status.RELEASED: translate("Review", "Released: this is final."),
         Status.WITHDRAWN: translate("Review", "Withdrawn by its author."),
-        Status.SUPERSEDED: translate("Review", "Superseded: another release takes its place."),
+        Status.SUPERSEDED: translate("Review", "Superseded: another release replaces it."),
     }
     return texts[status]
 
@@ -345,7 +345,7 @@ class CheckedReview(QObject):
         """Why the review could not be looked at."""
         if self._seen is None or self._seen.unseen is None:
             return None
-        return failure(0, self.tr("Looking at the review"), self._seen.unseen)
+        return failure(0, self.tr("Reading the review"), self._seen.unseen)
 
     @property
     def busy(self) -> bool:
@@ -446,7 +446,7 @@ def doable(picture: ReviewPicture, card: Card | None, draft: Draft | None) -> Do
         if found.spoiled and not reasons[action] and not settles:
             reasons[action] = found.faults[0]
     if not reasons[EventType.BALLOT] and draft is not None and not draft.complete:
-        text = translate("Review", "Decide every check and every file first: {n}.")
+        text = translate("Review", "Decide on every check and every file first: {n}.")
         reasons[EventType.BALLOT] = text.format(n=draft.words())
     leading: list[Action] = [one for one in _LEADING if not reasons[one]]
     if not reasons[EventType.SUBMIT] and picture.state.current is None:
@@ -496,21 +496,22 @@ def meaning(action: Action) -> str:
         ),
         EventType.MERGE: translate(
             "Review",
-            "What reviewers signed in their own copies comes into this folder, and you sign that "
-            "all of it is here. What this computer has seen before is put back, too.",
+            "What reviewers signed in their own copies is added to this folder, and you "
+            "sign that all of it is here. What this computer has seen before is restored, "
+            "too.",
         ),
         EventType.WITHDRAW: translate(
-            "Review", "You take your submission back; you can submit again later."
+            "Review", "You withdraw your submission; you can submit again later."
         ),
         EventType.SUPERSEDE: translate(
             "Review",
-            "You say for good that another release takes the place of this one. That one must be "
-            "reviewed and released itself.",
+            "You declare for good that another release replaces this one. The other one "
+            "must itself have been reviewed and released.",
         ),
         Beside.LOCK: translate(
             "Review",
-            "You sign the way in which this release was made: roles, hierarchies, method, rules. "
-            "Others apply it to later data, and only source and title may differ then.",
+            "You sign how this release was made: roles, hierarchies, method, rules. Others "
+            "can apply it to later data; only source and title may differ then.",
         ),
     }
     return texts[action]
@@ -596,7 +597,7 @@ class Drafts(QObject):
             return
         draft = next(iter(self._waiting.values()))
         started = self._bench.hub.query(
-            self.tr("Keeping what is decided"),
+            self.tr("Saving the decisions"),
             alone(partial(keep_draft, self._bench.context, draft)),
             done=self._on_kept,
             failed=self._on_failed,

@@ -201,7 +201,7 @@ class ProtocolChoice(QWidget):
         self.known.addItem(self.tr("From a file…"))
         self.known.currentIndexChanged.connect(self._show)
         label.setBuddy(self.known)
-        tip = self.tr("The file that the maker of the protocol gave you")
+        tip = self.tr("The file that you got from the person who locked the protocol")
         self.file = PathField(self.tr("File of the protocol"), tip, asker, Kind.FILE)
         self.file.changed.connect(self._on_file)
         self.about = QLabel()
@@ -314,23 +314,23 @@ class SubmitFields(Fields):
         self._rows.addWidget(self.protocol)
         self._add(
             "after",
-            self.tr("Folder of the round before (empty: the first round)"),
+            self.tr("Folder of the previous round (empty: the first round)"),
             self.tr("The release that this one follows, after changes were requested"),
             Kind.FOLDER,
         )
         self._add(
             "supersedes",
-            self.tr("Released folder that this one is to replace (empty: none)"),
+            self.tr("Folder of the release that this one replaces (empty: none)"),
             self.tr(
-                "A release that has been published; its own review is notified when "
-                "this one is published, too"
+                "A release that has been published; publishing this one is also entered in the "
+                "review of that one"
             ),
             Kind.FOLDER,
         )
         self._add(
             "policy",
             self.tr("Policy file (empty: the one of this computer)"),
-            self.tr("The rules by which the checklist is made"),
+            self.tr("The rules used to make the checklist"),
             Kind.FILE,
         )
 
@@ -365,8 +365,8 @@ class MergeFields(Fields):
 
     def _add_copy(self) -> None:
         number = len(self.paths) + 1
-        name = self.tr("Copy {n} (may stay empty)").format(n=number)
-        tip = self.tr("The folder in which a reviewer signed, or a file review.json alone")
+        name = self.tr("Copy {n} (optional)").format(n=number)
+        tip = self.tr("The folder in which a reviewer signed, or just a file review.json")
         self._add(f"copy-{number}", name, tip, Kind.EITHER)
         self.paths[f"copy-{number}"].changed.connect(self._on_changed)
 
@@ -412,7 +412,7 @@ class LockFields(Fields):
         self._add(
             "other",
             self.tr("New file for the protocol"),
-            self.tr("It goes to those who apply the protocol; it holds the hierarchies"),
+            self.tr("It goes to those who apply the protocol; it contains the hierarchies"),
             Kind.NEW_FILE,
             start,
         )
@@ -562,7 +562,7 @@ class SignDialog(QDialog):
     def _add_text(self, layout: QVBoxLayout) -> None:
         names: dict[Action, str] = {
             EventType.SUBMIT: self.tr("Note for the reviewers"),
-            EventType.BALLOT: self.tr("Comment on the whole"),
+            EventType.BALLOT: self.tr("Overall comment"),
             EventType.RELEASE: self.tr("Note"),
             EventType.WITHDRAW: self.tr("Reason"),
             EventType.SUPERSEDE: self.tr("Reason"),
@@ -594,9 +594,9 @@ class SignDialog(QDialog):
         self.out.line.setText(str(self._desk.beside or Path.home() / name))
         note = QLabel(
             self.tr(
-                "Then give the file to someone who may write to the release folder, by mail or on "
-                "a drive: it holds what was signed, with the figures of the checklist, and no rows "
-                "of the data. “Join copies” brings it into the folder."
+                "Then give the file to someone who may write to the release folder, by e-mail "
+                "or on a drive: it contains what was signed, with the figures of the "
+                "checklist, and no rows of the data. “Join copies” adds it to the folder."
             )
         )
         note.setWordWrap(True)
@@ -611,14 +611,14 @@ class SignDialog(QDialog):
         self.passphrase = QLineEdit()
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.passphrase.setAccessibleName(self.tr("Passphrase of the key"))
-        tip = self.tr("Kept in memory alone, for {n} minutes at most, and only if you say so")
+        tip = self.tr("Kept only in memory, for at most {n} minutes, and only if you ask for it")
         self.passphrase.setToolTip(tip.format(n=SITTING_MINUTES))
         self.keep = QCheckBox(self.tr("&Keep it for {n} minutes").format(n=SITTING_MINUTES))
         self.keep.setAccessibleName(self.keep.text().replace("&", ""))
         self.keep.setToolTip(tip.format(n=SITTING_MINUTES))
         self.keep.setChecked(self._has_passphrase)
         if self._has_passphrase:
-            self.passphrase.setPlaceholderText(self.tr("the one of this sitting"))
+            self.passphrase.setPlaceholderText(self.tr("the one from this session"))
         label.setBuddy(self.passphrase)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
@@ -633,7 +633,7 @@ class SignDialog(QDialog):
         self.sign.clicked.connect(self._on_sign)
         leave = QPushButton(self.tr("&Cancel"))
         leave.setAccessibleName(self.tr("Cancel"))
-        leave.setToolTip(self.tr("Sign nothing (Esc)"))
+        leave.setToolTip(self.tr("Close without signing (Esc)"))
         leave.setAutoDefault(False)
         leave.clicked.connect(self.reject)
         bar.add(self.sign)
@@ -664,7 +664,7 @@ class SignDialog(QDialog):
         if self.action in _REASONED and not self._said():
             return self.tr("Give a reason: everyone can read it.")
         if not self._elsewhere.isHidden() and self.out.path is None:
-            return self.tr("Name the file into which the review is written.")
+            return self.tr("Name the file to write the review to.")
         return self.fields.problem()
 
     def _outcome(self) -> Outcome | None:
@@ -685,7 +685,7 @@ class SignDialog(QDialog):
     def _on_sign(self) -> None:
         wrong = self._problem()
         if not wrong and not self.passphrase.text() and not self._has_passphrase:
-            wrong = self.tr("Write the passphrase of the key.")
+            wrong = self.tr("Enter the passphrase of the key.")
         self.say(wrong)
         if not wrong:
             passphrase = self.passphrase.text()

@@ -175,7 +175,9 @@ class StatusPage(QWidget):
     def _add_links(self) -> None:
         self._take = QPushButton(self.tr("Take up the &protocol…"))
         self._take.setAccessibleName(self.tr("Take up the protocol"))
-        self._take.setToolTip(self.tr("Choose the file that the maker of the protocol gave you"))
+        self._take.setToolTip(
+            self.tr("Choose the file that you got from the person who locked the protocol")
+        )
         self._take.clicked.connect(self.protocolAsked)
         self._take.hide()
         self.bar.add(self._take)
@@ -194,14 +196,14 @@ class StatusPage(QWidget):
         """What has been seen; ``internal`` says whether both parts of the release are here."""
         self._again.setEnabled(internal and not looker.busy)
         if looker.busy and self.job_line.job != looker.job:
-            self.job_line.follow(looker.job, self.tr("Looking at the review"))
+            self.job_line.follow(looker.job, self.tr("Reading the review"))
         if not internal:
             text = self.tr(
-                "The internal part is not here, and the review lies in it: open the whole folder."
+                "The review is in the internal part, which is not here: open the whole folder."
             )
             self.band.show_message("info", text, dismissible=False)
         elif looker.picture is None:
-            text = self.tr("The review has not been looked at yet.")
+            text = self.tr("The review has not been read yet.")
             self.band.show_message("info", text, dismissible=False)
         self._show_lines(looker)
         if looker.problem is not None:
@@ -362,7 +364,7 @@ class SignPage(Page):
         self._who = QLabel(self.tr("Signing as"))
         self.keys = NarrowCombo(least_letters=18)
         self.keys.setAccessibleName(self.tr("Signing as"))
-        self.keys.set_help(self.tr("The key of this computer that signs"))
+        self.keys.set_help(self.tr("The key on this computer to sign with"))
         self._who.setBuddy(self.keys)
         self.keys.activated.connect(self.show_all)
         bar.add(self._who)
@@ -397,7 +399,7 @@ class SignPage(Page):
         """What stands in the place of the keys where there are none."""
         if self._looker.picture is None:
             return ""
-        return self.tr("No key of yours is on this computer: make one in People and keys.")
+        return self.tr("You have no key on this computer: make one in People and keys.")
 
     def _show_actions(self) -> None:
         picture = self._looker.picture
@@ -542,7 +544,7 @@ class SignPage(Page):
         if beside:
             more = self.tr(
                 "It is only in {file}: give that file to someone who may write to the release "
-                "folder, to be brought in by “Join copies”."
+                "folder and can add it with “Join copies”."
             )
             text += " " + more.format(file=found.path)
         left = " ".join(f"{said(one.reason)}." for one in found.left_out)

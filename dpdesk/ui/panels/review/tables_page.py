@@ -99,8 +99,8 @@ class TablesPage(QWidget):
             return self.tr("{cells}, released exactly: without noise, and without its protection.")
         if preview.per_cell:
             return self.tr(
-                "{cells}; the ± of each falls with the people in it, and says nothing where "
-                "there is less than 1. In {unit}."
+                "{cells}; the ± of each falls with the number of people in it, and says "
+                "nothing where there is less than 1. In {unit}."
             )
         if preview.exact == SOME:
             return self.tr(
