@@ -131,7 +131,7 @@ class FilePlace(QObject):
             self.chosen.emit(self._purpose, path, False)
             return
         self._path = path
-        text = self.tr("{name} is there already, in {folder}: replace it?")
+        text = self.tr("{name} already exists in {folder}: replace it?")
         self._band.show_message(
             "caution",
             text.format(name=path.name, folder=path.parent),

@@ -94,7 +94,7 @@ class ProjectDesk(QObject):
         elif keeper.state.problem is not None:
             keeper.save_again()
         else:
-            text = self.tr("Everything is saved in {name}, as you make it.")
+            text = self.tr("Everything is saved in {name} as you work.")
             self._window.show_message("ok", text.format(name=self.name))
         return True
 

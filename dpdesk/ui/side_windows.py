@@ -85,9 +85,9 @@ class SideWindows(QObject):
             "For a planned cube of many dimensions: see what each table costs, and buy it"
         )
         buy = spec("run.buy", self.tr("Buy tables one by &one…"), "run", "Ctrl+Shift+G", tip)
-        tip = self.tr("All states that the work has had, with times")
+        tip = self.tr("All states of the work, with times")
         states = spec("edit.states", self.tr("All &states…"), "edit", "Ctrl+Shift+H", tip)
-        tip = self.tr("Tasks step by step, what each method protects against, words, a search")
+        tip = self.tr("Tasks step by step, what each method protects against, terms, a search")
         guide = spec("help.guide", self.tr("&Guide…"), "help", "Ctrl+F1", tip)
         return (
             (data, self.show_database, None),

@@ -195,7 +195,7 @@ def test_the_log_is_exported_as_its_name_ends_and_a_file_replaced_only_when_aske
     assert room.window.band.kind == "ok"
     out.write_text("mine", "utf-8")
     room.click("Export…", out)
-    assert room.window.band.text == f"log.csv is there already, in {tmp_path}: replace it?"
+    assert room.window.band.text == f"log.csv already exists in {tmp_path}: replace it?"
     assert out.read_text("utf-8") == "mine"
     room.click("Choose another name…", tmp_path / "log.json")
     assert len(json.loads((tmp_path / "log.json").read_text("utf-8"))["entries"]) >= 5

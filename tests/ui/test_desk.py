@@ -306,7 +306,7 @@ def test_the_trail_speaks_as_the_form_does(office: Office, plan: Path) -> None:
     office.bench.apply(SetParameters({"algorithm": "samarati", "max_suppression": "0.02"}))
     office.bench.apply(SetParameters({"algorithm": None}))
     assert office.window._trail._text.text().endswith(
-        "Search: Samarati, Rows suppressed: 2\u00a0% › Search: by default"
+        "Search: Samarati, Rows suppressed: 2\u00a0% › Search: default"
     )
     office.quiet()
 

@@ -73,7 +73,7 @@ def test_a_search_lists_the_pages_that_hold_the_words_and_says_when_none_does(
     assert not window.none.isVisible()
     window.search.setText("zzyzx")
     assert window.listed == ()
-    assert window.none.text() == "No page holds these words."
+    assert window.none.text() == "No page contains these words."
     window.search.clear()
     assert window.listed == everything
 

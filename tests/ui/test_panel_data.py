@@ -336,7 +336,7 @@ def test_of_many_notes_the_first_are_shown_and_all_on_demand(
     assert count >= 9
     band = panel.table.notes
     assert len(band.text.splitlines()) == 4
-    for words, lines in ((f"Show all {count} notes", count), ("Show the first notes alone", 4)):
+    for words, lines in ((f"Show all {count} notes", count), ("Show only the first notes", 4)):
         button = next(b for b in band.findChildren(QPushButton) if b.text() == words)
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         assert len(band.text.splitlines()) == lines

@@ -186,7 +186,7 @@ def read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_folder_that_may_not_be_written_in_is_named(read_only: Path, tmp_path: Path) -> None:
     problem = presenter.folder_problem(str(read_only / "new" / "release"))
-    assert problem == f"Nothing may be written in {read_only}: choose another place."
+    assert problem == f"You may not write to {read_only}: choose another place."
     assert presenter.folder_problem(str(tmp_path / "release")) == ""
 
 

@@ -206,7 +206,7 @@ def test_a_passphrase_is_changed_by_keyboard_and_the_old_one_opens_no_more(room:
     change(room, GOOD, NEW, GOOD)
     assert "differ" in form.problem.text()
     change(room, "", NEW, NEW)
-    assert "opens the key now" in form.problem.text()
+    assert "current passphrase" in form.problem.text()
     change(room, "not the right one", NEW, NEW)
     room.quiet(lambda: "passphrase" in form.problem.text())
     assert form.old.text() == ""
@@ -262,7 +262,7 @@ def test_a_file_is_replaced_only_when_that_was_asked_for(room: Room, tmp_path: P
     out = tmp_path / "card.json"
     out.write_text("mine", "utf-8")
     room.click("Write the card…", out)
-    assert room.window.band.text == f"card.json is there already, in {tmp_path}: replace it?"
+    assert room.window.band.text == f"card.json already exists in {tmp_path}: replace it?"
     assert findings(room.window) == []
     room.click("Dismiss this message")
     assert out.read_text("utf-8") == "mine"

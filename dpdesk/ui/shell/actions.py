@@ -207,7 +207,7 @@ class CommandPalette(QFrame):
         self._line = QLineEdit()
         self._line.setPlaceholderText(self.tr("Type a few letters of a command"))
         self._line.setAccessibleName(self.tr("Search commands"))
-        self._line.setToolTip(self.tr("Arrow keys choose, Enter performs, Esc closes"))
+        self._line.setToolTip(self.tr("Arrow keys choose, Enter runs, Esc closes"))
         self._line.installEventFilter(self)
         self._list = QTreeWidget()
         self._list.setColumnCount(2)
@@ -220,7 +220,7 @@ class CommandPalette(QFrame):
         self._list.setAccessibleName(self.tr("Commands found"))
         self._list.setToolTip(self.tr("Commands found"))
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._none = QLabel(self.tr("No command has these letters."))
+        self._none = QLabel(self.tr("No command contains these letters."))
         set_look(self._none, "note")
         for widget in (self._line, self._list, self._none):
             layout.addWidget(widget)
@@ -369,12 +369,12 @@ def _saving() -> list[ActionSpec]:
 
 
 def _edit_and_run() -> list[ActionSpec]:
-    text, tip = translate("Actions", "&Undo"), translate("Actions", "Take the last edit back")
+    text, tip = translate("Actions", "&Undo"), translate("Actions", "Undo the last edit")
     found = [_spec("edit.undo", text, "Ctrl+Z", tip)]
-    text, tip = translate("Actions", "&Redo"), translate("Actions", "Do the edit again")
+    text, tip = translate("Actions", "&Redo"), translate("Actions", "Redo the edit")
     found.append(_spec("edit.redo", text, "Ctrl+Shift+Z", tip))
     text = translate("Actions", "&History…")
-    tip = translate("Actions", "Go to any state that the work has had, also to what was undone")
+    tip = translate("Actions", "Go to any state of the work, including undone ones")
     found.append(_spec("edit.history", text, "Ctrl+H", tip))
     text = translate("Actions", "&Run this step")
     tip = translate("Actions", "Do the main action of the current step")
@@ -495,7 +495,7 @@ class ViewChoices(QObject):
             self._settings.change(theme=self._theme.mode)
         elif name == "language":
             self._settings.change(language=value)
-            words = self.tr("The window speaks this language from the next start on.")
+            words = self.tr("The window uses this language from the next start.")
             self.said.emit("info", words)
         elif name == "size":
             self._theme.set_text_size(int(value))
@@ -662,7 +662,7 @@ class ProjectActions(QObject):
         tip = self.tr("Close the project; everything in it is saved")
         actions.add(_projects_spec("close", text, "Ctrl+W", tip), self.closeAsked, self.is_open)
         text = self.tr("Appl&y the plan to another file…")
-        tip = self.tr("Say what of the plan no longer fits, for instance, next year's file")
+        tip = self.tr("Show what in the plan no longer fits, for instance for next year's file")
         spec = ActionSpec("file.apply-plan", text, "file", "Ctrl+Shift+Y", tip, "apply")
         actions.add(spec, self.applyAsked, self.has_file)
 

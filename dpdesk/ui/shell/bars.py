@@ -76,7 +76,7 @@ class HistoryButton(QToolButton):
         self._steps = tuple(steps)
         aside = sum(step.depth > 0 for step in steps)
         text = self.tr("History")
-        tip = self.tr("Go to any state that the work has had (Ctrl+H)")
+        tip = self.tr("Go to any state of the work (Ctrl+H)")
         if aside:
             text = self.tr("History ({n} set aside)").format(n=aside)
             tip = self.tr("Go to any state, also to the {n} that were undone (Ctrl+H)")
@@ -100,7 +100,7 @@ class HistoryButton(QToolButton):
             tip = self.tr("Go back to the work as it was after this edit")
             if step.when is not None:
                 tip = f"{tip} ({step.when.astimezone():%Y-%m-%d %H:%M})"
-            here = self.tr("The work is here now")
+            here = self.tr("Current state")
             action.setToolTip(here if step.current else tip)
             self._menu.addAction(action)
             present = action if step.current else present
@@ -230,7 +230,7 @@ class StatusStrip(QStatusBar):
             rows = ""
         self._show("rows", old + rows if rows else "", self.tr("Rows read → rows released"))
         self._show_protection(facts, old)
-        self._show("budget", facts.budget, self.tr("Privacy budget spent of what may be spent"))
+        self._show("budget", facts.budget, self.tr("Privacy budget spent, of the amount allowed"))
 
     def _show_protection(self, facts: StatusFacts, old: str) -> None:
         """The smallest group, or what protects instead."""
@@ -304,7 +304,7 @@ class HelpPane(QFrame):
         self._page = ""
         self.more = button(
             self.tr("Read more in the guide"),
-            self.tr("Tasks step by step, what each method protects against, words, a search"),
+            self.tr("Tasks step by step, what each method protects against, terms, a search"),
         )
         self.more.clicked.connect(lambda: self.guideAsked.emit(self._page))
         layout.addLayout(head)

@@ -124,7 +124,7 @@ class FoldingStrip(ChoiceStrip):
         self._folded: tuple[str, ...] = ()
         self.more = QToolButton(self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.more.setToolTip(self.tr("More to look at, for which there is no room here"))
+        self.more.setToolTip(self.tr("More views that do not fit here"))
         self.more.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         set_look(self.more, "choice")
         self._menu = QMenu(self.more)

@@ -337,7 +337,7 @@ class AuditPage(QWidget):
         self.search = QLineEdit()
         self.search.setPlaceholderText(self.tr("Search: a name, a file, a day, a hash…"))
         self.search.setAccessibleName(self.tr("Search the audit log"))
-        self.search.setToolTip(self.tr("Entries that hold all of these words, anywhere"))
+        self.search.setToolTip(self.tr("Entries that contain all of these words, anywhere"))
         self.search.textChanged.connect(self.searched)
         self.action = NarrowCombo(14)
         self.action.setAccessibleName(self.tr("What was done"))

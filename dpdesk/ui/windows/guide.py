@@ -63,7 +63,7 @@ class GuideWindow(SideWindow):
         self.search = QLineEdit()
         self.search.setPlaceholderText(self.tr("Search the guide"))
         self.search.setAccessibleName(self.tr("Search the guide"))
-        self.search.setToolTip(self.tr("List only pages that hold all of these words"))
+        self.search.setToolTip(self.tr("List only pages that contain all of these words"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._list)
         self.pages = QTreeWidget()
@@ -137,7 +137,7 @@ class GuideWindow(SideWindow):
             self._add(groups, self.tr("Begin here"), CHOOSER, self.tr("Which method fits?"), "")
         for hit in hits:
             self._add(groups, hit.page.group, hit.page.id, hit.page.title, hit.place)
-        self.none.setText("" if hits else self.tr("No page holds these words."))
+        self.none.setText("" if hits else self.tr("No page contains these words."))
         self.none.setVisible(not hits)
         wanted = self._items.get(present) or next(iter(self._items.values()), None)
         if wanted is not None:
@@ -281,7 +281,7 @@ class Chooser(QWidget):
         name = said(method.title)
         title = note(("✓ " if proposal.fits else "△ ") + name, "section")
         about = note(" ".join(map(said, proposal.against)) or said(method.summary))
-        tip = self.tr("What {method} protects against, and what not").format(method=name)
+        tip = self.tr("What {method} protects against, and what it does not").format(method=name)
         read = button(self.tr("Read its card"), tip)
         read.clicked.connect(lambda: self.cardAsked.emit(method.id))
         use = button(self.tr("Use it for the data"), "", "primary" if proposal.fits else "")

@@ -228,7 +228,7 @@ class PeopleWindow(SideWindow):
     def _on_passphrase(self, outcome: JobDone[object]) -> None:
         self.keys.close_change()
         self.keys.open_change.setFocus()
-        text = self.tr("The key has a new passphrase; the old one opens it no more.")
+        text = self.tr("The key has a new passphrase; the old one no longer opens it.")
         self.band.show_message("ok", text)
 
     def _on_same_passphrase(self, outcome: JobFailed) -> None:

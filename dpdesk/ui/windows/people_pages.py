@@ -82,8 +82,9 @@ def spelling_words(trust: TrustList | None) -> list[str]:
     """A sentence for each pair of names that count as one person."""
     text = translate(
         "People",
-        "△ {one} and {other} count as one person, since their names differ by dots, blanks or "
-        "accents alone. If they are two persons, one of them needs a card with another name.",
+        "△ {one} and {other} count as one person, because their names differ only in "
+        "dots, spaces or accents. If they are two persons, one of them needs a card "
+        "with another name.",
     )
     pairs = () if trust is None else trust.spellings()
     return [text.format(one=one, other=other) for one, other in pairs]
@@ -112,7 +113,7 @@ def passphrase_problem(first: str, again: str) -> str:
         text = translate("People", "The passphrase has {n} characters, expected at least {least}.")
         return text.format(n=len(first), least=SHORTEST_PASSPHRASE)
     if first != again:
-        return translate("People", "The two passphrases differ: write the same one twice.")
+        return translate("People", "The two passphrases differ: enter the same one twice.")
     return ""
 
 
@@ -122,7 +123,7 @@ def digits_problem(given: str) -> str:
     if not digits:
         return ""
     if not all(char in "0123456789abcdef" for char in digits):
-        return translate("People", "A fingerprint holds the digits 0 to 9 and a to f only.")
+        return translate("People", "A fingerprint contains only the digits 0 to 9 and a to f.")
     if len(digits) < 20:
         text = translate("People", "{n} digits are given, expected at least 20.")
         return text.format(n=len(digits))
@@ -216,10 +217,10 @@ class TrustPage(QWidget):
         bar = FlowBox(gap=SPACE.s)
         texts = {
             ADD: (self.tr("&Add a card…"), self.tr("Trust the key of someone's card")),
-            REVOKE: (self.tr("&Revoke…"), self.tr("Let the chosen key count no more")),
+            REVOKE: (self.tr("&Revoke…"), self.tr("Stop accepting the chosen key")),
             IMPORT: (
                 self.tr("&Import a list…"),
-                self.tr("Join the agency's list with the one of this computer"),
+                self.tr("Merge the agency's list with the one on this computer"),
             ),
             EXPORT: (self.tr("E&xport the list…"), self.tr("Write this list for other computers")),
         }
@@ -241,11 +242,11 @@ class TrustPage(QWidget):
         layout.addWidget(self.other_keys)
         text = self.tr(
             "Call the holder at a number that you know, and have the digits read to you: a "
-            "card that came by post or mail may be someone else's."
+            "card that came by post or e-mail may be someone else's."
         )
         layout.addWidget(note(text))
         self.digits = QLineEdit()
-        words = self.tr("&Digits that the holder read out (20 or more; may stay empty)")
+        words = self.tr("&Digits that the holder read out (20 or more; optional)")
         labelled(layout, words, self.digits, self.tr("They are compared with those of the card"))
         self.card_problem = Problem()
         layout.addWidget(self.card_problem)
@@ -274,11 +275,11 @@ class TrustPage(QWidget):
             self._kinds.addButton(kind)
             layout.addWidget(kind)
         self.reason = QLineEdit()
-        labelled(layout, self.tr("Reaso&n"), self.reason, self.tr("It is in the list"))
+        labelled(layout, self.tr("Reaso&n"), self.reason, self.tr("It is shown in the list"))
         self.revoke_problem = Problem()
         layout.addWidget(self.revoke_problem)
         bar = FlowBox(gap=SPACE.s)
-        tip = self.tr("This cannot be taken back; the holder can make another key")
+        tip = self.tr("This cannot be undone; the holder can make another key")
         revoke = button(self.tr("Revo&ke this key"), tip, "primary")
         revoke.clicked.connect(self._on_revoke)
         bar.add(revoke)
@@ -337,7 +338,7 @@ class TrustPage(QWidget):
         entry = self._chosen()
         wrong = ""
         if not (self.retired.isChecked() or self.stolen.isChecked()):
-            wrong = self.tr("Say whether the key is retired or compromised.")
+            wrong = self.tr("Choose whether the key is retired or compromised.")
         elif not self.reason.text().strip():
             wrong = self.tr("Give a reason: everyone can read it in the list.")
         self.revoke_problem.say(wrong)
@@ -359,8 +360,8 @@ class PassphraseForm(QFrame):
         self._title = note("", "section")
         layout.addWidget(self._title)
         self.old, self.first, self.again = secret_field(), secret_field(), secret_field()
-        tip = self.tr("The passphrase that opens the key now")
-        labelled(layout, self.tr("P&resent passphrase"), self.old, tip)
+        tip = self.tr("The passphrase that the key has now")
+        labelled(layout, self.tr("Cu&rrent passphrase"), self.old, tip)
         labelled(layout, self.tr("Ne&w passphrase"), self.first, rule_words())
         tip = self.tr("The same new passphrase again")
         labelled(layout, self.tr("New passphrase a&gain"), self.again, tip)
@@ -368,7 +369,7 @@ class PassphraseForm(QFrame):
         self.problem = Problem()
         layout.addWidget(self.problem)
         bar = FlowBox(gap=SPACE.s)
-        tip = self.tr("The old passphrase opens the key no more")
+        tip = self.tr("The old passphrase no longer opens the key")
         self.change = button(self.tr("Change the &passphrase"), tip, "primary")
         self.change.clicked.connect(self._on_change)
         self.again.returnPressed.connect(self._on_change)
@@ -409,7 +410,7 @@ class PassphraseForm(QFrame):
     def _on_change(self) -> None:
         wrong = passphrase_problem(self.first.text(), self.again.text())
         if not self.old.text():
-            wrong = self.tr("Give the passphrase that opens the key now.")
+            wrong = self.tr("Enter the current passphrase of the key.")
         self.say(wrong)
         if not wrong:
             self.change.setEnabled(False)
@@ -438,7 +439,7 @@ class KeysPage(QWidget):
         tip = self.tr("Write the public part of the chosen key to a file that others can trust")
         self.card = button(self.tr("Write the &card…"), tip)
         self.card.clicked.connect(self._on_card)
-        tip = self.tr("Lock the chosen key by another passphrase; its card stays the same")
+        tip = self.tr("Lock the chosen key with another passphrase; its card stays the same")
         self.open_change = button(self.tr("C&hange the passphrase…"), tip)
         self.open_change.clicked.connect(self._on_open_change)
         bar = FlowBox(gap=SPACE.s)

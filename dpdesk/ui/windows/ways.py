@@ -78,13 +78,13 @@ class WaysWindow(SideWindow):
         for widget in (self.title, self.badge, self.about, self.band, self.progress):
             layout.addWidget(widget)
         line = FlowBox(gap=SPACE.s)
-        tip = self.tr("Measure the errors of each way on the data that are open")
+        tip = self.tr("Measure the errors of each way on the open data")
         self.start = button(self.tr("&Compare"), tip, "primary")
         self.start.clicked.connect(self.compare)
         self.strip = ChoiceStrip(self.tr("Which comparison to look at"))
         self.strip.chosen.connect(self._on_chosen)
         tip = self.tr("Which categories of the table to merge, and what that saves and loses")
-        self.propose = button(self.tr("Propose &merges"), tip)
+        self.propose = button(self.tr("Suggest &merges"), tip)
         self.propose.clicked.connect(self.redesign)
         line.add(self.start)
         line.add(self.propose)
@@ -104,9 +104,9 @@ class WaysWindow(SideWindow):
         self.taking = FlowBox(gap=SPACE.s)
         self.proposals = QComboBox()
         self.proposals.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.proposals.setAccessibleName(self.tr("Proposal"))
-        self.proposals.setToolTip(self.tr("The design that the button gives the table"))
-        tip = self.tr("Give the table this design; it can be undone")
+        self.proposals.setAccessibleName(self.tr("Suggestion"))
+        self.proposals.setToolTip(self.tr("The design that the button applies to the table"))
+        tip = self.tr("Apply this design to the table; it can be undone")
         self.take = button(self.tr("Change the &plan"), tip)
         self.take.clicked.connect(self.take_proposal)
         self.taking.add(self.proposals)
@@ -144,7 +144,7 @@ class WaysWindow(SideWindow):
         data = self._bench.data
         if data is None:
             return
-        title, work = self.tr("Proposing merges"), self._bench.work
+        title, work = self.tr("Suggesting merges"), self._bench.work
         job = partial(comparing.redesign_work, self._bench.context, data, work)
         then = partial(self._on_proposed, work)
         self._begin()
@@ -200,16 +200,17 @@ class WaysWindow(SideWindow):
         self.taking.setVisible(bool(self._proposals))
         self.take.setEnabled(self._compared_for == self._bench.work)
         old = self._compared is not None and self._compared_for != self._bench.work
-        self.chart.set_stale(old, self.tr("of other settings: compare again") if old else "")
+        self.chart.set_stale(old, self.tr("for other settings: compare again") if old else "")
 
     def _name_ways(self) -> None:
         """Say which ways the method of the work is compared with."""
         known, method = self._bench.context.registry, self._bench.work.method
         title = self.tr("Which method gives the most exact answers?")
         about = self.tr(
-            "Random queries on the data that are open, answered from drawn values, Anatomy, "
+            "Random queries on the open data, answered from drawn values, Anatomy, "
             "randomised response and Laplace noise. Nothing is released or kept; it takes "
-            "seconds to a minute. The ways promise different things: only errors are compared."
+            "seconds to a minute. The ways promise different things: only errors are "
+            "compared."
         )
         if known.about(method).content is Content.CELLS:
             title = self.tr("Which protection loses least of the tables?")

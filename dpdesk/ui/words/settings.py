@@ -314,7 +314,7 @@ def changes_words(
         if parameter is None:
             parts.append(msg("{file}: {note}", file=key, note=value))
         elif value is None:
-            words = translate("Edits", "{setting}: by default")
+            words = translate("Edits", "{setting}: default")
             parts.append(words.format(setting=_short(said(parameter.label))))
         else:
             label = _short(said(parameter.label))
@@ -600,7 +600,7 @@ def confirm_words(outlook: Outlook) -> str:
     )
     if outlook.again:
         words += translate(
-            "Budget", " {spent} were spent before: this is a further release of the same people."
+            "Budget", " {spent} were spent before: this is a further release about the same people."
         )
     return words.format(
         cost=_short_amount(outlook.cost),

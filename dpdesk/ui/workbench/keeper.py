@@ -109,7 +109,7 @@ class ProjectKeeper(QObject):
         work = partial(
             projects.create_project, self._bench.context, path, history.snapshot(), shelf.snapshot()
         )
-        return self._begin(self.tr("Making the project {name}"), path, work, self._on_created)
+        return self._begin(self.tr("Creating the project {name}"), path, work, self._on_created)
 
     def open(self, path: Path) -> int:
         """Open a project in the place of the present work."""
@@ -209,7 +209,7 @@ class ProjectKeeper(QObject):
         self._show_contents(found.project)
         text = self.tr(
             "{moments} of at least {all} states of the history were saved in {name}; the "
-            "damaged file is as it was."
+            "damaged file is unchanged."
         )
         lost = found.lost
         name = found.project.path.name
@@ -302,7 +302,7 @@ class ProjectKeeper(QObject):
             return
         self._noted = data
         self._bench.hub.latest(SOURCES).query(
-            self.tr("Noting the files that were read"),
+            self.tr("Recording the files that were read"),
             partial(tasks.note_sources, project, self._bench.work, data),
             then=self._on_sources,
             quiet=True,
@@ -329,7 +329,7 @@ class ProjectKeeper(QObject):
         moment = next((one.id for one in reversed(moments) if one.state is work), 0)
         title = "" if work is None else work.title
         self._bench.hub.query(
-            self.tr("Noting the release"),
+            self.tr("Recording the release"),
             partial(tasks.note_release, summary, title, moment),
             then=self._on_release_noted,
             failed=self._on_failed,

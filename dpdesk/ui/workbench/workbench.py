@@ -114,7 +114,7 @@ class BudgetWatch(QObject):
             self._show(None, "")
             return
         channel.query(
-            self.tr("Looking at the budget"),
+            self.tr("Checking the budget"),
             token_only(partial(trying.outlook, bench.context, bench.data, bench.work)),
             then=self._on_done,
             failed=self._on_failed,
@@ -387,7 +387,7 @@ class Workbench(WorkbenchState):
     def note_chart(self, path: Path) -> None:
         """Enter in the audit log that a chart was saved as a file."""
         work = partial(tasks.note_export, self.context, path, "chart")
-        self.hub.mutate(self.tr("Noting the saved chart"), work, failed=self._on_failed)
+        self.hub.mutate(self.tr("Recording the saved chart"), work, failed=self._on_failed)
 
     def close(self) -> None:
         """Close the data and let go of all that was made of them; call when the hub is idle."""

@@ -23,7 +23,7 @@ def app_context(tmp_path: Path) -> Iterator[AppContext]:
     [
         ({"k": 7}, "k: 7 rows"),
         ({"max_suppression": "0.025"}, "Rows suppressed: 2.50\u00a0%"),
-        ({"algorithm": "samarati", "k": None}, "Search: Samarati, k: by default"),
+        ({"algorithm": "samarati", "k": None}, "Search: Samarati, k: default"),
         ({"objective": "average-class-size"}, "Objective: Average class size"),
         ({"unheard": 3}, "unheard: 3"),
     ],
@@ -111,7 +111,7 @@ def test_a_default_that_held_already_is_not_said(app_context: AppContext) -> Non
     command = SetParameters({"algorithm": "samarati", "k": None})
     assert worded(command, known[0], known, before={}).label == "Search: Samarati"
     said = worded(command, known[0], known, before={"k": 9}).label
-    assert said == "Search: Samarati, k: by default"
+    assert said == "Search: Samarati, k: default"
 
 
 def test_a_method_goes_by_its_title(app_context: AppContext) -> None:

@@ -456,7 +456,7 @@ class CoarseningCard(QFrame):
         """Why the fields cannot be taken; empty when they can."""
         found = [self._number(line) for line in (self.bottom, self.top, self.step)]
         if any(isinstance(each, str) for each in found):
-            return self.tr("A field does not hold a number, or one that can be read in two ways.")
+            return self.tr("A field contains no number, or one that can be read in two ways.")
         bottom, top, step = found
         if isinstance(step, Fraction) and step <= 0:
             return self.tr("The numbers can only be rounded to multiples of one above 0.")

@@ -624,7 +624,7 @@ class TablePage(QWidget):
         answers: tuple[tuple[str, str], ...] = ()
         if len(notes) > _MANY_NOTES:
             every = self.tr("Show all {count} notes").format(count=grouped(len(notes)))
-            answers = ((_ALL, every) if first else (_FIRST, self.tr("Show the first notes alone")),)
+            answers = ((_ALL, every) if first else (_FIRST, self.tr("Show only the first notes")),)
         shown = notes[:_FIRST_NOTES] if first and answers else notes
         self.notes.show_message("info", joined(shown, "\n"), answers)
 

@@ -139,7 +139,7 @@ def still_open(method: Method | None, work: WorkState) -> str:
 
 
 def _open_tables() -> str:
-    return translate("Protect", "Put columns of the data to the rows or columns of the table.")
+    return translate("Protect", "Put columns of the data in the rows or columns of the table.")
 
 
 def _open_draws(work: WorkState) -> str:

@@ -52,7 +52,7 @@ class FileView(QWidget):
         self.text.setToolTip(self.tr("What is in the file that is to be decided"))
         self.chart = ChartView(theme)
         self.open = QPushButton(self.tr("Open with another program…"))
-        self.open.setToolTip(self.tr("Open the file with the program that is set for its kind"))
+        self.open.setToolTip(self.tr("Open the file with the default program for its type"))
         self.open.clicked.connect(self._on_open)
         self._stack = FrontStack()
         for widget in (self.grid, self.page, self.text, self.chart):
@@ -121,11 +121,11 @@ class FileView(QWidget):
         if look.absent:
             return self.tr("✕ This file is not in the folder of the release.")
         if look.foreign:
-            return self.tr("This file cannot be shown here: open it with the program for its kind.")
+            return self.tr("This file cannot be shown here: open it with the program for its type.")
         if look.printed:
             return self.tr(
-                "Shown is the page of which this PDF is the print. The check makes both again, and "
-                "compares them byte for byte."
+                "This is the page that the PDF prints. The check makes both again and compares "
+                "them byte for byte."
             )
         if look.fault:
             return f"✕ {said(look.fault)}"

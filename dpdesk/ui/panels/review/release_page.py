@@ -545,8 +545,8 @@ class ReleasePage(Page):
         """
         none = self.tr("The manifest contains no readable guarantee.")
         broken = self.tr(
-            "✕ Do not rely on these sentences: they stand in the manifest, but the release failed "
-            "its check."
+            "✕ Do not rely on these sentences: they are in the manifest, but the release "
+            "failed its check."
         )
         unlike = self.tr(
             "△ These sentences were not compared: they were written with other texts than "
