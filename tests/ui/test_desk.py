@@ -287,7 +287,7 @@ def test_what_was_undone_stays_within_reach(office: Office, plan: Path) -> None:
     office.bench.undo()
     office.bench.apply(SetParameters({"k": 9}))
     button = office.window._trail.history
-    assert button.text() == "History (1 left out)"
+    assert button.text() == "History (1 set aside)"
     assert [(step.label, step.depth, step.current) for step in button.steps][-2:] == [
         ("k: 7 rows", 1, False),
         ("k: 9 rows", 0, True),

@@ -91,7 +91,7 @@ def test_a_file_that_fits_is_taken_over_as_one_change(office: Office, tmp_path: 
     assert "every released value of it covers at least 2 rows" in fit.page.trial.text()
     assert findings(fit) == []
     assert office.bench.work is before
-    office.click(fit, "Go on with new.csv")
+    office.click(fit, "Continue with new.csv")
     office.quiet(lambda: office.bench.data is not None and office.bench.data.rows == 40)
     assert len(office.bench.history.path()) == moments + 1
     assert office.bench.history.undo_label == "Apply the plan to new.csv"
@@ -116,7 +116,7 @@ def test_a_renamed_column_is_mapped_with_one_click_and_taken_back(
     assert fit.page.decided.text() == ""
     office.choose(fit, "column.missing")
     office.click(fit, "“town” is called “Town name” now")
-    office.click(fit, "Go on with new.csv")
+    office.click(fit, "Continue with new.csv")
     work = office.bench.work
     assert work.role("Town name") is Role.QUASI_IDENTIFIER
     assert "Town name" in work.hierarchies
@@ -134,7 +134,7 @@ def test_a_new_column_is_given_a_role_before_anything_changes(
     office.click(fit, "“name” points to a person: leave it out")
     assert fit.page.answer.text().startswith("✓ Yes")
     assert office.bench.work.role("name") is Role.INSENSITIVE
-    office.click(fit, "Go on with new.csv")
+    office.click(fit, "Continue with new.csv")
     assert office.bench.work.role("name") is Role.IDENTIFIER
 
 
@@ -146,7 +146,7 @@ def test_values_without_a_leaf_are_listed_and_lead_to_their_hierarchy(
     office.choose(fit, "hierarchy.missing-leaf")
     assert fit.page.card.values.text() == "Values and their rows: “Cliffe” (2), “Dene” (1)"
     assert "together 3 rows of 23" in fit.page.card.sentence.text()
-    office.click(fit, "Go on with new.csv")
+    office.click(fit, "Continue with new.csv")
     assert "does not fit yet" in fit.page.answer.text()
     office.quiet(lambda: office.bench.profile is not None)
     office.click(fit, "Go to Hierarchies")
@@ -161,7 +161,7 @@ def test_a_plan_that_changes_meanwhile_is_told_and_never_lost(
     office.bench.apply(SetParameters({"k": 7}))
     office.quiet()
     assert fit.page.answer.text().startswith("↻ The plan has changed")
-    office.click(fit, "Go on with new.csv")
+    office.click(fit, "Continue with new.csv")
     assert office.bench.work.parameters["k"] == 7
     office.click(fit, "Check it against the plan again")
     assert fit.page.answer.text().startswith("✓")
@@ -210,7 +210,7 @@ def test_items_lead_to_the_column_in_the_step_that_mends_them(
     office.click(fit, "Go to Data")
     assert office.window.current_id == "data"
     assert office.desk.data.table.grid.currentIndex().column() == 1
-    office.click(fit, "Go on with new.csv")
+    office.click(fit, "Continue with new.csv")
     office.quiet(lambda: office.bench.profile is not None)
     office.choose(fit, "column.new", "extra")
     office.click(fit, "Go to Attributes")

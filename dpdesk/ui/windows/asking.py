@@ -303,7 +303,7 @@ class AskSide(QWidget):
         layout = column(self, gap=SPACE.s)
         layout.setContentsMargins(0, 0, SPACE.s, 0)
         layout.addWidget(note(self.tr("Count rows with"), "section"))
-        tip = self.tr("Choose a column, then tick its values below or type a range")
+        tip = self.tr("Choose a column, then check its values below or type a range")
         self.columns = Lines(theme, self.tr("Columns and their conditions"), tip)
         self.columns.selectionModel().currentRowChanged.connect(self._on_column)
         layout.addWidget(self.columns, 1)

@@ -44,7 +44,7 @@ def test_a_k_anonymous_file_takes_at_most_25_clicks(
     person: Person, table: Path, tmp_path: Path
 ) -> None:
     opened(person, table)
-    person.click("Next: tag attributes")
+    person.click("Next: attributes")
     person.click("Accept 16 suggestions")
     person.settled()
     for name in ("birth_date", "postcode", "birthplace", "household_size", "household_id"):

@@ -81,7 +81,7 @@ def trust_by_mouse(person: Person, who: Signer, three: Three) -> None:
         person.asker.answer = one.desk / "card.json"
         person.click("Add a card…")
         person.reads(f"Fingerprint of {one.name}'s key: ", "Call the holder")
-        digits = "Digits that the holder read out (20 or more; may stay empty)"
+        digits = "Digits that the holder read out (20 or more; optional)"
         person.type(digits, "0123 4567 89ab cdef 0123")
         person.click("Trust this key")
         person.reads("not the one given")

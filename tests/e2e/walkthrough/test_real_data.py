@@ -33,7 +33,7 @@ def test_a_newcomer_releases_real_data(
     person.click("Open a file…")
     person.settled(lambda: person.desk.workbench.profile is not None)
     person.shoot("data")
-    person.click("Next: tag attributes")
+    person.click("Next: attributes")
     for column in quasi:
         person.pick(COLUMNS, column)
         person.press_in(COLUMNS, Qt.Key.Key_Q)

@@ -40,7 +40,7 @@ def _open(person: Person, table: Path) -> None:
     person.reads("people.csv holds 20,502 rows and 16 columns", "delimiter comma", "CONFIDENTIAL")
     person.reads("20,502 rows")
     person.shoot("data")
-    person.click("Next: tag attributes")
+    person.click("Next: attributes")
 
 
 def _tag(person: Person) -> None:

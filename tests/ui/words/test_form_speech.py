@@ -126,7 +126,9 @@ def test_missing_texts_are_named_in_the_fields_for_them() -> None:
         list=codes,
     )
     assert in_window(found).endswith("; if so, name it under “Other missing codes”.")
-    assert in_window(empty).endswith("If they are missing, tick “An empty field is missing”.")
+    assert in_window(empty).endswith(
+        "If they are missing, check “An empty field counts as missing”."
+    )
     german = voice_of("de", PAGES, TEXTS, FORMS)
     assert german.say(found).endswith("Nennen Sie dies dann unter „Weitere Fehlcodes“.")
     assert german.say(empty).endswith("kreuzen Sie „Leeres Feld gilt als fehlend“ an.")
