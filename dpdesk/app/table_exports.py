@@ -60,7 +60,9 @@ def printed_tables(facts: ReleaseFacts, token: CancelToken) -> list[Printed]:
 def _meaning(code: str) -> str:
     say = voice()
     return {
-        SUPPRESSED: say.text("Suppressed, so that nothing about one contributor can be told."),
+        SUPPRESSED: say.text(
+            "Suppressed so that nothing can be inferred about a single contributor."
+        ),
         PRIMARY: say.text("Suppressed: the value would reveal too much about one contributor."),
         SECONDARY: say.text("Suppressed so that other suppressed values cannot be computed."),
     }[code]

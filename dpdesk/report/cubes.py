@@ -178,7 +178,7 @@ def loss_line(symbol: str, budget: float) -> Line:
 
 _ERROR_HELP = (
     m("In at least 95 % of the cells of the least exact table."),
-    m("Of least squares; the rule that was used errs more."),
+    m("For least squares; the rule that was used has larger errors."),
     m("Before negative values were removed, which moves them."),
 )
 

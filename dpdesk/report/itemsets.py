@@ -34,7 +34,7 @@ def _common(manifest: Manifest, method: Method) -> dict[str, object]:
         "figures": (
             loss_line("ε" if given.pure else "ρ", float(given.budget)),
             Line(say.text("Items"), say.count(len(domains)), say.text("As declared.")),
-            Line(say.text("Sets, at most"), say.count(given.top), say.text("As asked for.")),
+            Line(say.text("Sets, at most"), say.count(given.top), say.text("As requested.")),
         ),
         "domains": domains,
         "chooses": given.chooses,

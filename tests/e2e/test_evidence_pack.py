@@ -107,7 +107,7 @@ def test_a_claim_whose_words_were_not_compared_is_marked_where_it_stands(
 ) -> None:
     author.does("review", "pack", "release", "--out", tmp_path / "genuine.html")
     words = words_of(tmp_path / "genuine.html")
-    assert "△ not checked" not in words[: words.index("Who answers for it")]
+    assert "△ not checked" not in words[: words.index("Who is responsible for it")]
     forger = author.copied(tmp_path / "forger")
     said = manifest_of(forger.folder)
     said["guarantee"] |= {"claim": "A match is right with a chance of 1 in 1,000."}  # type: ignore[operator]

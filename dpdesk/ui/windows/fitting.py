@@ -335,9 +335,9 @@ class FitPage(QWidget):
     def ask_about(self, name: str) -> None:
         """Say which file is being checked against the plan."""
         self.title.setText(question(name))
-        adopt = self.tr("C&ontinue with {name}").format(name=verbatim(name))
-        self.adopt.setText(adopt)
-        self.adopt.setAccessibleName(adopt.replace("G&o", "Go"))
+        adopt = self.tr("C&ontinue with {name}")
+        self.adopt.setText(adopt.format(name=verbatim(name)))
+        self.adopt.setAccessibleName(adopt.replace("&", "").format(name=name))
 
     def show_held(self, report: FitReport | None, mends: Sequence[Fix]) -> None:
         """Show how the plan fits; None: not known yet."""
