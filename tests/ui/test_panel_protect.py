@@ -504,7 +504,7 @@ def test_the_same_settings_are_not_kept_twice(
         qtbot.mouseClick(button(ready, "Compare 1"), Qt.MouseButton.LeftButton)
     assert asked.args == ["compare"]
     ready.keep()
-    assert "kept already" in ready._header.said
+    assert "already kept" in ready._header.said
     assert not bench.hub.busy
     bench.apply(SetParameters({"k": 9}))
     assert ready._header.said == ""

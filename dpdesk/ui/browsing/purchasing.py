@@ -207,7 +207,7 @@ class BuyCard(QFrame):
             self.tr("Bu&y this table…"), self.tr("Shows what is debited before it is"), "primary"
         )
         self.next.clicked.connect(self._on_next)
-        tip = self.tr("Choose the folder in which the folder of the table is made")
+        tip = self.tr("Choose the folder in which the folder of the table is created")
         self.place = button(self.tr("&Write elsewhere…"), tip)
         self.place.clicked.connect(self.placeAsked)
         self.close_button = button(self.tr("Do no&t buy"), self.tr("Close this offer (Esc)"))

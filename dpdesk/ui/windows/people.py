@@ -214,8 +214,8 @@ class PeopleWindow(SideWindow):
         self.keys.make.setEnabled(True)
         self.keys.clear_form()
         text = self.tr(
-            "The key is made. Write its card and give it to the others; on this computer, too, it "
-            "counts only when it is among the trusted people."
+            "The key has been made. Write its card and give it to the others; on this "
+            "computer, too, it counts only when it is among the trusted people."
         )
         self.band.show_message("ok", text)
         self._tell()

@@ -506,8 +506,8 @@ def trial_verdict(trial: Trial) -> str:
         return words.format(rows=_of(trial.found.left_out, trial.found.rows))
     words = translate(
         "Trial",
-        "✕ Tried on the data: {rows} lie outside the categories of {column}. The tables would hold "
-        "mostly noise.",
+        "✕ Tried on the data: {rows} are outside the categories of {column}. The "
+        "tables would contain mostly noise.",
     )
     return words.format(rows=_of(worst.rows, trial.found.rows), column=worst.column)
 

@@ -48,7 +48,7 @@ def make_key(person: Person, who: Signer) -> None:
     person.type("Passphrase", passphrase_of(who))
     person.type("Passphrase again", passphrase_of(who))
     person.click("Make the key")
-    person.reads("The key is made.", f"Fingerprint of {who.name}'s key: ")
+    person.reads("The key has been made.", f"Fingerprint of {who.name}'s key: ")
     person.asker.answer = who.desk / "card.json"
     person.click("Write the card…")
     person.reads("Written: ")
@@ -64,7 +64,7 @@ def make_key_by_keyboard(person: Person, who: Signer) -> None:
     keyboard.fill("Passphrase", passphrase_of(who))
     keyboard.fill("Passphrase again", passphrase_of(who))
     keyboard.press(Key.Key_Return)
-    person.reads("The key is made.")
+    person.reads("The key has been made.")
     person.asker.answer = who.desk / "card.json"
     keyboard.use("Write the card…")
     person.reads("Written: ")

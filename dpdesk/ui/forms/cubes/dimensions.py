@@ -457,7 +457,7 @@ class DomainsField(Field):
         shown = ", ".join(quoted(one) for one in categories[:6])
         more = "" if len(categories) <= 6 else ", …"
         return (
-            self.tr("The data hold {n} values of {name}: {values}.")
+            self.tr("The data contain {n} values of {name}: {values}.")
             .format(n=grouped(len(categories)), name=name, values=shown + more)
             .replace("….", "…")
         )

@@ -67,7 +67,7 @@ def look_words(look: RowLook, shown: int, rows: int) -> str:
         words = translate("DataPanel", "{n} of {m} rows: {conditions}.")
         said.append(words.format(n=grouped(shown), m=grouped(rows), conditions=told))
     if said:
-        said.append(translate("DataPanel", "This changes the view alone, not the data."))
+        said.append(translate("DataPanel", "This changes only the view, not the data."))
     return " ".join(said)
 
 

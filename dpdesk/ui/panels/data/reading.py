@@ -199,7 +199,7 @@ class ReadingForm(QFrame):
         )
         self.header = self._combo(
             self.tr("Column &names"),
-            self.tr("Whether the first line holds the names of the columns"),
+            self.tr("Whether the first line contains the names of the columns"),
             [(header_words(answer), answer) for answer in (True, False)],
         )
         self.skip = self._combo(

@@ -116,7 +116,7 @@ class ColumnInspector(SideArea):
         self._suggestion.hide()
         self.chart.set_chart(None)
         self.chart.set_placeholder(
-            waiting if name else self.tr("Choose a column to see what it holds.")
+            waiting if name else self.tr("Choose a column to see what it contains.")
         )
 
     def show_column(self, profile: ColumnProfile, spread: Distribution | None) -> None:

@@ -134,9 +134,9 @@ def _private() -> tuple[str, ...]:
         ),
         translate(
             "ProtectPanel",
-            "All errors are worked out from the settings alone. Nothing is counted, nothing is "
-            "spent, and no chart here depends on the data. A click on a table's point, or Enter, "
-            "shows its error and where it is computed from.",
+            "All errors follow from the settings alone. Nothing is counted, nothing is "
+            "spent, and no chart here depends on the data. A click on a table's point, or "
+            "Enter, shows its error and where it is computed from.",
         ),
         translate(
             "ProtectPanel",
@@ -164,8 +164,8 @@ def _drawn() -> tuple[str, ...]:
         ),
         translate(
             "ProtectPanel",
-            "All errors are worked out from the settings and the number of rows. No chart "
-            "here depends on what the drawn columns contain.",
+            "All errors follow from the settings and the number of rows. No chart here "
+            "depends on what the drawn columns contain.",
         ),
         translate(
             "ProtectPanel",
@@ -385,11 +385,11 @@ class ProtectPanel(Panel):
             return
         same = presenter.kept_already(self._bench.work, self._bench.candidates)
         if same is not None:
-            text = self.tr("These settings are kept already, as candidate {n}: {name}.")
+            text = self.tr("These settings are already kept, as candidate {n}: {name}.")
             self._header.say(text.format(n=same.id, name=same.name))
             return
         if len(self._bench.candidates) >= COMPARE_AT_MOST:
-            text = self.tr("{n} candidates are kept already. Remove one of them in Compare first.")
+            text = self.tr("{n} candidates are already kept. Remove one of them in Compare first.")
             self._header.say(f"△ {text.format(n=COMPARE_AT_MOST)}")
             return
         bench = self._bench

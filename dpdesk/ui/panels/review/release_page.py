@@ -351,18 +351,18 @@ class ExportsPage(QWidget):
             ),
             "csvw": self.tr(
                 "Describes microdata.csv for programs: columns, labels, missing codes and "
-                "measurement levels; holds no data."
+                "measurement levels; contains no data."
             ),
             "ddi": self.tr(
                 "Describes the release for an archive: study, variables with labels, what was "
-                "done; holds no data."
+                "done; contains no data."
             ),
             "sdmx-csv": self.tr(
                 "Keeps all tables in one file, each cell with its status and, where there is "
                 "noise, standard error; names of categories are in the SDMX structure."
             ),
             "sdmx-structure": self.tr(
-                "Describes the SDMX-CSV: code lists, concepts and data flow; holds no data."
+                "Describes the SDMX-CSV: code lists, concepts and data flow; contains no data."
             ),
             "synthetic": self.tr(
                 "Rows drawn from a model of the released tables, to try out programs and for "
