@@ -184,7 +184,7 @@ def test_the_chosen_column_is_described_with_its_distribution(
     qtbot.keyClick(panel.table.grid, Qt.Key.Key_Left)
     chart = panel.table.inspector.chart.chart
     assert chart is not None
-    assert chart.question == "How are the values of age spread?"
+    assert chart.question == "How are the values of age distributed?"
     *numbers, missing = [row[1] for row in chart.table.rows]
     assert (sum(one for one in numbers if isinstance(one, int)), missing) == (810, 90)
 

@@ -287,7 +287,7 @@ def test_a_reason_tells_of_coded_ends_of_codes_for_missing_and_of_a_second_readi
     sentence = reason(found)
     assert "42 numbers from 0 to 400,000" in sentence
     assert "Few rows are 40,000 and above" in sentence
-    assert "N, -9 stay apart" in sentence
+    assert "N, -9 are kept separate" in sentence
     assert "dd/mm/yyyy" in reason(suggest_hierarchy(COLUMNS[Why.DATES][1], ColumnType.DATE))
     assert "mm/dd/yyyy as well" in reason(suggest_hierarchy(COLUMNS[Why.DATES][1], ColumnType.DATE))
 
