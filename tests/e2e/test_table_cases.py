@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import shutil
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
@@ -198,6 +199,17 @@ def test_what_is_too_much_to_attack_again_is_counted(
     told = {check.claim: check.found for check in report.claims}
     assert "2 of 4 were attacked" in told[ATTACK]
     assert "2 of 8 intervals were compared" in told[RANGES]
+
+
+def test_large_rounded_tables_by_two_dimensions_are_attacked(
+    context: AppContext, tmp_path: Path
+) -> None:
+    draw = random.Random(4)
+    lines = ["r,q", *(f"{draw.randrange(75)},{draw.randrange(75)}" for _ in range(20_000))]
+    made = released(context, tmp_path, lines, TWO + FEW + 'protect = "random-round"\nbase = 5\n')
+    report = verify_release(made, context.registry, CancelToken(), silent)
+    told = {check.claim: check.found for check in report.claims}
+    assert "not attacked" not in told["how closely changed cells can be told"]
 
 
 def told(made: Path) -> dict[str, set[int]]:

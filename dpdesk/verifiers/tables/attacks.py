@@ -32,7 +32,7 @@ _SEED, _TRIES = 7, 12
 _EVERYONE = -2
 _OPEN = 1e-3
 _DIGITS = 12
-MOST_ROUNDED = 5_000
+MOST_ROUNDED, MOST_FLAT = 5_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
 MOST_PROGRAMS = 4_000
 """About so many linear programs are solved to compare recorded intervals, and so many for
