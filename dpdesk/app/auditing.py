@@ -184,8 +184,8 @@ def fault_advice(context: AppContext, check: AuditCheck) -> str:
     held = "Not even the first entry can be relied on"
     if before > 0:
         held = counted(
-            "Entry {n:,} is as it was written",
-            "Entries 1 to {n:,} are as they were written",
+            "Entry {n:,} is unchanged",
+            "Entries 1 to {n:,} are unchanged",
             n=before,
         )
     return msg(

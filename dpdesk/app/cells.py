@@ -135,7 +135,7 @@ def cells_claims(
     missing = [file for file in listed if not is_listed_file(found.public / file)]
     strange = set(manifest.files) - {ABOUT, *listed}
     if missing or strange or len(set(listed)) < len(listed):
-        found.fail(found.public / "manifest.json", "its result lists other tables than its files")
+        found.fail(found.public / "manifest.json", "its result and its files list different tables")
         return (), ()
     internal = found.internal
     if internal is not None and not all(is_listed_file(internal / file) for file in listed):

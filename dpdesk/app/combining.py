@@ -39,8 +39,8 @@ _OTHER_ROWS = (
     "bought from one plan count the same rows."
 )
 _OTHER_CHOICE = (
-    "Of a person with more rows than are used, the releases may use different ones, because "
-    "they do not go by the same columns; their numbers differ by such rows, and the ± does not "
+    "Of a person with more rows than are used, the releases may use different ones, because they "
+    "are not based on the same columns; their numbers differ by such rows, and the ± does not "
     "say by how many. Tables bought from one plan use the same rows."
 )
 

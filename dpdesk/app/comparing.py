@@ -147,7 +147,7 @@ def _not_compared(prepared: Prepared) -> RefusedError:
     return RefusedError(
         "compare.method",
         msg(
-            "{plan}: the method `{id}` does not say that it can be compared with other ways.",
+            "{plan}: the method `{id}` does not say that it can be compared with others.",
             plan=prepared.plan_name,
             id=prepared.method.id,
         ),

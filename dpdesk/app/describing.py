@@ -316,7 +316,7 @@ def _risk_chart(attributes: tuple[str, ...], summary: RiskSummary) -> BarChart:
     limit = next(n for n, each in enumerate(summary.bins) if each.lowest == summary.k)
     return BarChart(
         id="current-risk",
-        question="How risky is the table as it is?",
+        question="How risky is the unprotected table?",
         answer=(
             msg(
                 "With {known}, {share} of the rows ({uniques:,} of {rows:,}) are unique; "

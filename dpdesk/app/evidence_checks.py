@@ -374,7 +374,7 @@ def _reading_faults(evidence: Mapping[str, object]) -> Iterator[str]:
         return  # said elsewhere
     named = asked_reading(spec)
     if ASKED in source and not same_values(source[ASKED], named):
-        yield "`plan, source` asks for another reading than `source, asked`"
+        yield "`plan, source` asks for a different reading than `source, asked`"
     text = reading.get("format") == "csv"
     asked: dict[str, object] = {"missing": list(spec.missing)}
     if text:
@@ -473,7 +473,7 @@ def note_faults(evidence: Mapping[str, object], notes: Sequence[str]) -> list[st
         return [msg("`notes` say what the source does not give ({note}…)", note=added[0][:80])]
     if there == list(notes):
         return []
-    return ["`notes` are in another order, or one of them is there twice"]
+    return ["`notes` are in a different order, or one of them occurs twice"]
 
 
 def hierarchy_faults(
@@ -523,12 +523,12 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
     if unseen:
         files = ", ".join(quoted(file) for file in unseen)
         status = CheckStatus.NEEDS_SOURCE
-        found = msg("recorded alone: no readable file next to the source: {files}", files=files)
+        found = msg("only recorded: no readable file next to the source: {files}", files=files)
     if other:
         files = ", ".join(quoted(file) for file in other)
         status = CheckStatus.FAILED
         found = msg(
-            "not what {files} says now: either the file was changed since, or the release",
+            "not what {files} says now: either the file or the release was changed since",
             files=files,
         )
     return [ClaimCheck(HIERARCHY_FILES_CLAIM, status, found, PLACE)]

@@ -151,7 +151,7 @@ def strange_labels(
         known = book.get(one.name) or Variable(one.name)
         codes = one.value_labels.items() <= known.value_labels.items()
         if one.label not in ("", known.label) or not codes or one.coarsened != known.coarsened:
-            return msg("says of `{name}` what the source does not say", name=one.name)
+            return msg("says something about `{name}` that the source does not say", name=one.name)
     return ""
 
 

@@ -57,7 +57,7 @@ def unique_notes(
             "release.nearly-unique",
             msg(
                 "`{column}` is released unchanged and has {n:,} different values in {rows:,} "
-                "rows: someone who knows such a value of a person finds the row. Should it be "
+                "rows: someone who knows such a value of a person can find the row. Should it be "
                 "an identifier or a quasi-identifier?",
                 column=name,
                 n=column.distinct,
@@ -161,7 +161,7 @@ def refuse_unlisted(content: Mapping[str, object], method: Method) -> None:
                 path=path,
                 id=method.id,
             ),
-            hint="This is a fault of the program; please report it.",
+            hint="This is an error in the program; please report it.",
         )
 
 

@@ -90,8 +90,8 @@ def page_is_made(method: Method) -> Iterator[None]:
         raise RefusedError(
             "release.no-page",
             msg(
-                "The method `{method}` describes its release in another form than the pages "
-                "have room for ({kind}), so nothing is released.",
+                "The method `{method}` describes its release in a form for which the pages have "
+                "no room ({kind}), so nothing is released.",
                 method=method.id,
                 kind=type(error).__name__,
             ),
@@ -171,15 +171,15 @@ def page_check(
         return answer(CheckStatus.NOT_CHECKED, _no_texts(manifest, language))
     if not same:
         return answer(CheckStatus.NOT_CHECKED, other_texts(manifest))
-    found = "written again with the same texts, the page is another"
+    found = "written again with the same texts, the page is different"
     return answer(CheckStatus.FAILED, found)
 
 
 def other_texts(manifest: Manifest) -> str:
     """Why a page was not compared: which version says that it made it."""
     return msg(
-        "made by version {version} with other texts than this program's, not compared; its "
-        "bytes are those that the release names",
+        "made by version {version} with texts other than this program's, not compared; its bytes "
+        "are those that the release names",
         version=manifest.dpdesk[:60],
     )
 
@@ -187,8 +187,8 @@ def other_texts(manifest: Manifest) -> str:
 def _no_texts(manifest: Manifest, language: str) -> str:
     shown = language[:40]
     return msg(
-        "made by version {version} in the language `{language}`, of which this program has "
-        "no texts that it can read, not compared; its bytes are those that the release names",
+        "made by version {version} in the language `{language}`, for which this program has no "
+        "readable texts, not compared; its bytes are those that the release names",
         version=manifest.dpdesk[:60],
         language=shown,
     )
@@ -240,7 +240,7 @@ def plan_fault(manifest: Manifest, evidence: Mapping[str, object], method: Metho
     """Why the plan and the roles in the evidence cannot have led to this manifest, or None."""
     raw, source = evidence.get("plan"), evidence.get("source")
     if not isinstance(raw, Mapping) or not isinstance(source, Mapping):
-        return "gives no plan and source"
+        return "gives neither plan nor source"
     try:
         plan = Plan.from_plain(raw, "the plan")
         given = plan.protection.parameters

@@ -218,8 +218,8 @@ class _Compared:
         if self._ready:
             yield Note(
                 "table.earlier-not-compared",
-                "Earlier tables of the same population are not compared: the source has cells, and "
-                "no rows.",
+                "Earlier tables of the same population are not compared: the source has cells, "
+                "not rows.",
             )
             return
         placed = [(measure, self._placed(table)) for measure, table in self._new]
@@ -278,8 +278,8 @@ class _Compared:
             if others and (new is None or len(there) < len(others)):
                 yield Note(
                     "table.together-not-compared",
-                    "What the tables of the plan give away together where columns depend on each "
-                    "other is not compared: they are too large.",
+                    "What the tables of the plan reveal together where columns depend on each "
+                    "other is not checked: they are too large.",
                 )
                 return
             if new is None or not there:

@@ -46,7 +46,7 @@ def payment_faults(
     """
     budget = evidence.get("budget")
     if not isinstance(budget, Mapping):
-        yield "gives no `budget`: it does not say that the release was paid for"
+        yield "does not give `budget`: it does not say that the release was paid for"
         return
     # Earlier versions kept none of what came with the entry of the debit; none kept a part of it.
     wanted = _PAID | _SINCE if complete or _SINCE & set(budget) else _PAID
@@ -83,7 +83,7 @@ def payment_claims(manifest: Manifest, evidence: Mapping[str, object]) -> list[C
         return []
     found = msg(
         "made by version {version} without the entry of its debit in the ledger: what was paid, "
-        "and when, is compared with nothing",
+        "and when, could not be compared with anything",
         version=manifest.dpdesk[:60],
     )
     return [ClaimCheck(PAYMENT_CLAIM, CheckStatus.NOT_CHECKED, found, f"{INTERNAL}/{EVIDENCE}")]

@@ -426,7 +426,7 @@ def check_protection(
             "source.coarsen",
             msg(
                 "{where}, [source]: `coarsen` applies to methods that release rows without noise, "
-                "which {method} is not.",
+                "and {method} is not one of them.",
                 where=where,
                 method=method.id,
             ),
@@ -555,7 +555,7 @@ def _no_trial(method: Method, where: str) -> InputError:
         return InputError(
             "method.no-rows",
             msg(
-                "{where}: `{method}` releases tables of cells and no rows, which this is about.",
+                "{where}: `{method}` releases tables of cells, and this applies only to rows.",
                 where=where,
                 method=method.id,
             ),
@@ -695,7 +695,7 @@ def _default(name: str, store: DataStore, token: CancelToken, notes: _Notes) -> 
     notes.add(
         "hierarchy.default",
         msg(
-            "`{column}` has no hierarchy: it is kept as it is or replaced by `*` as a whole.",
+            "`{column}` has no hierarchy: it is kept unchanged or replaced by `*` as a whole.",
             column=name,
         ),
     )

@@ -253,10 +253,10 @@ def notes_of(
         shown = linkage.get(name, {})
         if shown.get("several"):
             sentence = msg(
-                "{n:,} of {m:,} pseudonyms of `{column}` have several rows, at most {o:,} "
-                "each. Anyone who knows all rows of someone finds {p:,} of them without "
-                "doubt: no one else has the same combinations of quasi-identifiers; {q:,} "
-                "share theirs with fewer than k pseudonyms.",
+                "{n:,} of {m:,} pseudonyms of `{column}` have several rows, at most {o:,} each. "
+                "Anyone who knows all rows of a person can find {p:,} of them for certain: no one "
+                "else has the same combinations of quasi-identifiers; {q:,} share theirs with "
+                "fewer than k pseudonyms.",
                 n=shown["several"],
                 m=shown["pseudonyms"],
                 column=name,
@@ -278,10 +278,10 @@ def _alike(name: str, count: int) -> Note:
     return Note(
         "pseudonym.alike",
         counted(
-            "{n:,} text of `{name}` differs from others by blanks, by the way letters with accents "
-            "are stored, or by zeros alone, and has the same pseudonym as these.",
-            "{n:,} texts of `{name}` differ from others by blanks, by the way letters with accents "
-            "are stored, or by zeros alone, and have the same pseudonym as these.",
+            "{n:,} text of `{name}` differs from others only by spaces, by the way letters with "
+            "accents are stored, or by zeros, and has the same pseudonym as these.",
+            "{n:,} texts of `{name}` differ from others only by spaces, by the way letters with "
+            "accents are stored, or by zeros, and have the same pseudonym as these.",
             n=count,
             name=name,
         ),
@@ -292,9 +292,9 @@ def _same(name: str, other: str) -> Note:
     return Note(
         "pseudonym.same-column",
         msg(
-            "`{other}` is released and goes with the pseudonyms of `{column}` one to one: "
-            "anyone who knows someone's value of it needs no key. Is it the same identifier under "
-            "another name?",
+            "`{other}` is released and corresponds one to one to the pseudonyms of `{column}`: "
+            "anyone who knows a person's value of it needs no key. Is it the same identifier "
+            "under another name?",
             other=other,
             column=name,
         ),

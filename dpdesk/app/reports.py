@@ -53,7 +53,7 @@ def report_checks(
         found = "it is missing, although the evidence says that there is one"
         return [page, ClaimCheck(PRINTED_CLAIM, CheckStatus.FAILED, found, _PRINTED)]
     if stated not in (True, None):
-        found = "it is there, although the evidence says that there is none"
+        found = "it exists, although the evidence says that there is none"
         return [page, ClaimCheck(PRINTED_CLAIM, CheckStatus.FAILED, found, _PRINTED)]
     return [page, _printed(page, content, place, evidence, token)]
 
@@ -101,9 +101,9 @@ def _printed(
     if printed == sha256(place.read_bytes()).hexdigest():
         return answer(CheckStatus.CONFIRMED, "printed again, the same")
     if _printer(evidence) != _own_printer():
-        found = "printed by another version of the library for PDF, not compared"
+        found = "printed with a different version of the PDF library, not compared"
         return answer(CheckStatus.NOT_CHECKED, found)
-    return answer(CheckStatus.FAILED, "printed again, it is another")
+    return answer(CheckStatus.FAILED, "printed again, it is different")
 
 
 _known: dict[bytes, str] = {}

@@ -225,7 +225,7 @@ def failed(found: str) -> RefusedError:
     return RefusedError(
         "release.check-failed",
         msg("The release was not kept, because checking it failed: {found}.", found=found),
-        hint="This is a fault of the program; please report it.",
+        hint="This is an error in the program; please report it.",
     )
 
 

@@ -183,8 +183,8 @@ def import_trust(context: AppContext, path: Path, report: Report = silent) -> Tr
     found = TrustStore(context.home, context.workspace).import_list(path, aside.append)
     for kept in aside:
         sentence = msg(
-            "The list of this computer was damaged and is kept as {kept}; what had been "
-            "added or revoked on this computer alone has to be done again.",
+            "The list on this computer was damaged and is kept as {kept}; what had been added or "
+            "revoked only on this computer has to be done again.",
             kept=kept,
         )
         report(Note("trust.set-aside", sentence))

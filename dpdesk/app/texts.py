@@ -69,13 +69,13 @@ def texts_check(manifest: Manifest) -> ClaimCheck:
         return answer(CheckStatus.NOT_CHECKED, error.sentence)
     if not same:
         found = msg(
-            "version {version} with other texts than this program's is named, which nothing here "
+            "version {version} with texts other than this program's is named, which nothing here "
             "can confirm",
             version=manifest.dpdesk[:60],
         )
         return answer(CheckStatus.NOT_CHECKED, found)
     if manifest.messages is None:
-        found = "it lacks `messages`, which this program states of its sentences"
+        found = "`messages`, which this program records for its sentences, is missing"
         return answer(CheckStatus.FAILED, found)
     return answer(CheckStatus.CONFIRMED, "they have the fingerprint of this program's texts")
 

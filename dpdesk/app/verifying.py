@@ -125,7 +125,7 @@ def verify_release(
     for file in (source, population):
         if file is not None and not file.is_file():
             absent = msg("{source}: there is no such file.", source=file)
-            other = msg("{path}: found no ordinary file.", path=file)
+            other = msg("{path}: this is not a regular file.", path=file)
             raise InputError("source.missing", other if file.exists() else absent)
     report(StepStarted("Check hashes and seal", 1, 2))
 
@@ -628,7 +628,7 @@ class _Checker:
         finally:
             again.unlink(missing_ok=True)
         if not same:
-            found = "made again from the source, the table is another"
+            found = "made again from the source, the table is different"
             return ClaimCheck(claim, CheckStatus.FAILED, found, MICRODATA)
         if made.absent:
             status = CheckStatus.NOT_CHECKED if made.another else CheckStatus.NOT_CHECKABLE

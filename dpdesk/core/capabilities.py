@@ -119,7 +119,7 @@ class Capabilities:
         if self.content is Content.ROWS and self.order is None:
             missing.append("the order of its rows")
         if self.content in (Content.TABLES, Content.GRAPH, Content.CHOICES) and not self.folders:
-            missing.append("in which folder its tables lie")
+            missing.append("in which folder its tables are")
         return tuple(missing)
 
     @property

@@ -630,7 +630,7 @@ def _read_fields(raw: object, kind: type) -> Any:
     hints = _hints(kind)
     names = _kept(kind)
     if not isinstance(raw, Mapping) or set(raw) != set(names):
-        raise ChartValueError(msg("found other fields than those of {name}", name=kind.__name__))
+        raise ChartValueError(msg("found fields other than those of {name}", name=kind.__name__))
     return kind(**{name: _read(raw[name], hints[name]) for name in names})
 
 

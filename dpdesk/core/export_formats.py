@@ -78,7 +78,7 @@ HOLDS: Mapping[str, Holds] = {
     "csv": Holds(
         "a CSV file",
         frozenset((Piece.NAME, Piece.BLANKS)),
-        bare="A CSV file holds values alone: labels, title and guarantee stay in the other files "
+        bare="A CSV file holds only values: labels, title and guarantee stay in the other files "
         "of the release.",
     ),
     "parquet": Holds("a Parquet file", _ALL),
@@ -109,13 +109,13 @@ HOLDS: Mapping[str, Holds] = {
     "sdmx-csv": Holds(
         "an SDMX-CSV file",
         frozenset((Piece.NAME, Piece.BLANKS)),
-        bare="An SDMX-CSV file holds codes and numbers alone: labels, title and guarantee are in "
+        bare="An SDMX-CSV file holds only codes and numbers: labels, title and guarantee are in "
         "the structure, which the format `sdmx-structure` writes.",
     ),
     "synthetic": Holds(
         "a file of synthetic rows",
         frozenset((Piece.NAME, Piece.BLANKS)),
-        bare="A file of synthetic rows holds values alone: labels, title and guarantee are in the "
+        bare="A file of synthetic rows holds only values: labels, title and guarantee are in the "
         "release.",
     ),
     **dict.fromkeys(
@@ -123,7 +123,7 @@ HOLDS: Mapping[str, Holds] = {
         Holds(
             "a file for τ-ARGUS",
             frozenset(),
-            bare="Internal: the files hold the true values and how closely unsafe cells are "
+            bare="Internal: the files hold the true values and show how closely unsafe cells are "
             "protected. Keep them in the agency.",
         ),
     ),

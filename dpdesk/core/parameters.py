@@ -785,7 +785,7 @@ class Records:
 def bounds(lower: str, upper: str, step: str) -> tuple[Parameter, ...]:
     """The entries of a grid of values, with these explanations."""
     return (
-        DecimalParameter("lower", "Least value", lower, required=True),
+        DecimalParameter("lower", "Smallest value", lower, required=True),
         DecimalParameter("upper", "Largest value", upper, required=True),
         DecimalParameter("step", "In steps of", step, default=Fraction(1)),
     )
@@ -795,6 +795,6 @@ def in_order(record: Mapping[str, object]) -> str:
     """What is wrong with the grid of a record: a sentence, empty where nothing is."""
     lower, upper = exact_number(record.get("lower")), exact_number(record.get("upper"))
     if lower is not None and upper is not None and lower >= upper:
-        return "The least value has to be less than the largest."
+        return "The smallest value must be less than the largest."
     step = exact_number(record.get("step"))
-    return "A step has to be more than 0." if step is not None and step <= 0 else ""
+    return "A step must be greater than 0." if step is not None and step <= 0 else ""

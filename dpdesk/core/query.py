@@ -220,7 +220,7 @@ class Askable:
             levels = len(self.column(each.column).levels) or 1
             if not 0 <= each.level < levels:
                 top = (
-                    "no level but 0"
+                    "only level 0"
                     if levels == 1
                     else msg("levels 0 to {levels}", levels=levels - 1)
                 )

@@ -115,7 +115,7 @@ MADE_AGAIN = "microdata.csv is what the source gives"
 """The claim that is confirmed when the table was made again from its source, byte for byte."""
 
 OTHER_WORDS = (
-    "model and parameters are as they must be; the sentences were written with other texts than "
+    "model and parameters are as they must be; the sentences were written with texts other than "
     "this program's, so they were not compared"
 )
 """What is found of sentences of a guarantee that nothing could be compared with."""

@@ -513,9 +513,8 @@ def _alone(many: str, alone: int, rows: int) -> tuple[Note, ...]:
     if not alone:
         return ()
     text = msg(
-        "{alone:,} of {rows:,} rows ({share}) are the only ones with their "
-        "values in {many}: someone who knows these values of a person finds the "
-        "row.",
+        "{alone:,} of {rows:,} rows ({share}) are the only ones with their values in {many}: "
+        "someone who knows these values of a person can find the row.",
         alone=alone,
         rows=rows,
         share=_share(alone, rows),

@@ -172,7 +172,7 @@ def parse_canonical(data: bytes) -> dict[str, object]:
     except ValueError as error:
         raise UnreadableJsonError("not valid JSON: a number is too long to be read") from error
     if not isinstance(value, dict):
-        raise UnreadableJsonError("holds no JSON object")
+        raise UnreadableJsonError("does not hold a JSON object")
     if not same:
         raise UnreadableJsonError("not in the form that DPDesk writes: its bytes were changed")
     return value

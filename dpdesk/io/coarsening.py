@@ -47,7 +47,10 @@ def coarsened(
     if private:
         raise InputError(
             "source.coarsen",
-            msg("{name}: `coarsen` does not apply to private methods.", name=path.name),
+            msg(
+                "{name}: `coarsen` does not apply to differentially private methods.",
+                name=path.name,
+            ),
             hint=COARSER_ELSEWHERE,
             details={"key": "coarsen"},
         )

@@ -246,8 +246,8 @@ def _with_settled_escape(path: Path, checked: Checked, again: Again) -> Checked:
 
 
 _ESCAPED = (
-    'A backslash protects the quote behind it and was taken off; write `escape = ""` under '
-    "[source] if it is part of the value."
+    'A backslash protects the quote after it and was removed; write `escape = ""` under [source] '
+    "if it is part of the value."
 )
 
 

@@ -227,14 +227,14 @@ def _name_notes(given: tuple[str, ...], names: tuple[str, ...], line: int) -> tu
     if any(text != text.strip() for text in given):
         padded = [f"`{text}`" for text in given if text != text.strip()]
         notes.append(
-            msg("Column names keep the blanks around them: {columns}.", columns=_listed(padded))
+            msg("Column names keep the spaces around them: {columns}.", columns=_listed(padded))
         )
     folded: dict[str, str] = {}
     for text in names:
         other = folded.setdefault(text.strip().casefold(), text)
         if other != text:
             notes.append(
-                msg("Columns `{a}` and `{b}` differ in case or blanks only.", a=other, b=text)
+                msg("Columns `{a}` and `{b}` differ only in case or spaces.", a=other, b=text)
             )
     return tuple(notes)
 

@@ -55,7 +55,7 @@ def _variable(raw: object) -> Variable:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableJsonError("describes a variable in a way that is not known") from error
     if variable.as_plain() != raw:
-        raise UnreadableJsonError(msg("says more of `{name}` than is known", name=variable.name))
+        raise UnreadableJsonError(msg("says more about `{name}` than is known", name=variable.name))
     return variable
 
 

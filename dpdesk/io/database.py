@@ -94,7 +94,7 @@ def query(con: DuckDBPyConnection, token: CancelToken, place: Path) -> Iterator[
             raise home_full(home_of(_spill(con))) from problem
         raise StorageError(
             "storage.memory",
-            msg("{place}: the work needs more memory and disk space than there is.", place=place),
+            msg("{place}: there is not enough memory and disk space for this.", place=place),
             hint="Free some disk space, or close other programs, and try again.",
         ) from problem
     except duckdb.IOException as problem:

@@ -62,7 +62,7 @@ def strange_ends(
     if not odd and _holds_totals(con, loaded, last, len(single), path, token):
         odd = [
             "The last row with numbers counts as a row, though its numbers are the sums of those "
-            "above it; if it holds totals, leave it out by a `query` under [source]."
+            "above it; if it holds totals, leave it out with a `query` under [source]."
         ]
     return (*told, *odd, *_marks_note(con, loaded, path, token))
 
@@ -74,8 +74,8 @@ def _marks_note(
     name = loaded.names[0]
     if name.startswith(_MARK):
         return (
-            "The name of the first column begins with another byte order mark (U+FEFF), which "
-            "no one sees; it stays part of the name.",
+            "The name of the first column begins with another byte order mark (U+FEFF), which is "
+            "invisible; it stays part of the name.",
         )
     with query(con, token, path) as cursor:
         found = cursor.execute(
@@ -122,13 +122,13 @@ def _single_note(texts: Sequence[str]) -> str:
     shown = _shown(texts[-1])
     if len(texts) == 1:
         return msg(
-            "The last row holds one value (`{text}`) and counts as a row; if it is a note "
-            "below the table, leave it out by a `query` under [source].",
+            "The last row holds one value (`{text}`) and counts as a row; if it is a note below "
+            "the table, leave it out with a `query` under [source].",
             text=shown,
         )
     return msg(
-        "The last {n:,} rows hold one value each (first `{text}`) and count as rows; if "
-        "they are notes below the table, leave them out by a `query` under [source].",
+        "The last {n:,} rows hold one value each (first `{text}`) and count as rows; if they are "
+        "notes below the table, leave them out with a `query` under [source].",
         n=len(texts),
         text=shown,
     )
@@ -152,18 +152,18 @@ def _odd_note(names: Sequence[str], rows: Rows, *, at_end: bool) -> list[str]:
     if at_end:
         return [
             msg(
-                "In column `{column}` the last row holds `{text}`, where those above it hold "
-                "values of another kind; if it is a note or a total below the table, leave it "
-                "out by a `query` under [source].",
+                "In column `{column}` the last row holds `{text}`, while those above it hold "
+                "values of another kind; if it is a note or a total below the table, leave it out "
+                "with a `query` under [source].",
                 column=name,
                 text=value,
             )
         ]
     return [
         msg(
-            "In column `{column}` the first row holds `{text}`, where those below it hold "
-            "values of another kind; if it holds units or further names, leave it out by a "
-            "`query` under [source].",
+            "In column `{column}` the first row holds `{text}`, while those below it hold values "
+            "of another kind; if it holds units or further names, leave it out with a `query` "
+            "under [source].",
             column=name,
             text=value,
         )
@@ -257,8 +257,7 @@ def without_empty_rows(
                 name=path.name,
                 n=loaded.rows,
             ),
-            hint='Write `empty_rows = "keep"` under [source] if such rows represent persons '
-            "nevertheless.",
+            hint='Write `empty_rows = "keep"` under [source] if such rows do represent persons.',
             details={"rows": loaded.rows},
         )
     with query(con, token, path) as cursor:

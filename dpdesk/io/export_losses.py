@@ -176,7 +176,7 @@ def _of_pieces(holds: Holds, columns: Sequence[InFile]) -> Iterator[str]:
         )
     if found := lacking(Piece.BLANKS, lambda c: c.blanks):
         yield msg(
-            "Blanks at the end of texts in {names} are lost: {file} does not keep them.",
+            "Spaces at the end of texts in {names} are lost: {file} does not keep them.",
             names=_names(found),
             file=file,
         )
@@ -233,8 +233,8 @@ def _of_missing(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     if Piece.MISSING not in holds.pieces:
         yield (
             msg(
-                "The user-missing values of {names} stay ordinary values: {file} has no list of "
-                "them.",
+                "Values of {names} that are declared missing stay ordinary values: {file} has no "
+                "list of them.",
                 names=_names(lost),
                 file=holds.file,
             )
@@ -242,9 +242,9 @@ def _of_missing(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     else:
         yield (
             msg(
-                "Some user-missing values of {names} stay ordinary values: {file} holds at most "
-                "{most} of a column, or a range of numbers and one more, and no text of more "
-                "than {bytes} bytes.",
+                "Some values of {names} that are declared missing stay ordinary values: {file} "
+                "holds at most {most} per column, or a range of numbers and one more, and no text "
+                "of more than {bytes} bytes.",
                 names=_names(lost),
                 file=holds.file,
                 most=holds.missing,
@@ -361,8 +361,8 @@ def _of_letters(form: str, columns: Sequence[InFile]) -> Iterator[str]:
     if form == "xpt" and (found := [one for one in columns if one.beyond]):
         yield (
             msg(
-                "Letters beyond ASCII in {names} are in UTF-8, which a SAS transport file "
-                "cannot say: read it in a session of SAS with UTF-8.",
+                "Letters beyond ASCII in {names} are in UTF-8, which a SAS transport file cannot "
+                "declare: read it in a SAS session with UTF-8.",
                 names=_names(found),
             )
         )

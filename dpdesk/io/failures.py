@@ -41,13 +41,13 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
         return StorageError(
             "storage.permission",
             msg("{path}: no permission to {doing} it.", path=path, doing=doing),
-            hint="Ask for the right to use it, or choose another place.",
+            hint="Ask for permission to use it, or choose another place.",
             details={"path": str(path)},
         )
     if isinstance(problem, IsADirectoryError | NotADirectoryError):
         return StorageError(
             "storage.folder",
-            msg("{path}: found a folder where a file was expected, or the reverse.", path=path),
+            msg("{path}: found a folder where a file was expected, or vice versa.", path=path),
             details={"path": str(path)},
         )
     reason = problem.strerror or type(problem).__name__
@@ -73,7 +73,7 @@ def home_full(folder: Path) -> StorageError:
     return StorageError(
         DISK_FULL,
         msg("{folder}: the disk is full, so nothing was kept.", folder=folder),
-        hint="Temporary data lie there: free some space, or set DPDESK_HOME to a larger disk.",
+        hint="Temporary data are kept there: free some space, or set DPDESK_HOME to a larger disk.",
         details={"path": str(folder)},
     )
 
@@ -111,7 +111,7 @@ def check_width(name: str, columns: int) -> None:
                 n=columns,
                 most=MOST_COLUMNS,
             ),
-            hint="Copy the columns that you need to a file or a table of their own.",
+            hint="Copy the columns that you need to a separate file or table.",
             details={"columns": columns},
         )
 

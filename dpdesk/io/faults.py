@@ -60,22 +60,22 @@ def with_remedy(error: InputError, remedy: Remedy) -> InputError:
     if more:
         hint = msg(
             "With `{option}` and `{other}` under [source] the text is a table of {n:,} columns; "
-            "write that if the rows are right then.",
+            "use them if the rows are then correct.",
             option=first,
             other=more[0],
             n=remedy.fields,
         )
     elif remedy.even:
         hint = msg(
-            "With `{option}` under [source] every line has {n:,} fields; write that if the "
-            "rows are right then.",
+            "With `{option}` under [source] every line has {n:,} fields; use it if the rows are "
+            "then correct.",
             option=first,
             n=remedy.fields,
         )
     else:
         hint = msg(
-            "With `{option}` under [source] the text is a table of {n:,} columns; write that if "
-            "the rows are right then.",
+            "With `{option}` under [source] the text is a table of {n:,} columns; use it if the "
+            "rows are then correct.",
             option=first,
             n=remedy.fields,
         )
@@ -111,7 +111,7 @@ def _ragged(name: str, dialect: Dialect, result: ScanResult) -> InputError:
         "Check the line for a missing or unquoted {mark}, or name the right `delimiter`.", mark=mark
     )
     if result.fields == 1:
-        hint = "If the file has one column only, name a `delimiter` that no value holds."
+        hint = "If the file has only one column, name a `delimiter` that no value contains."
     if result.line > result.first_line and _lacks_row_name(dialect):
         hint = "One name is missing from the header, perhaps that of a column of row names: add it."
     return InputError(
@@ -225,7 +225,7 @@ def mixed_encodings(name: str, dialect: Dialect, result: ScanResult) -> InputErr
             found=result.found,
             other=other,
         ),
-        hint="Repair the line, or name the `encoding` under [source] that the whole file has.",
+        hint="Correct the line, or name the `encoding` of the whole file under [source].",
         details=_details(result, dialect),
     )
 
@@ -282,7 +282,7 @@ def duplicate_name(
         "csv.duplicate-names",
         msg(
             "{name}, line {line}: the columns {first} and {second} are both named `{short}`, "
-            "expected a name of its own for each.",
+            "expected a different name for each.",
             name=name,
             line=line,
             first=first + 1,

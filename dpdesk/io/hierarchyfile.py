@@ -114,8 +114,8 @@ class _Recoding:
             if found is None:
                 self._notes.append(
                     msg(
-                        "{file}: the code list {list} is not next to it, so its groups are "
-                        "called by their codes.",
+                        "{file}: the code list {list} is not next to it, so its groups are named "
+                        "by their codes.",
                         file=self._path.name,
                         list=name,
                     )
@@ -167,8 +167,8 @@ class _Recoding:
             return named
         self._notes.append(
             msg(
-                "{file}: two of its groups have the same label, so all of them are called by "
-                "their codes.",
+                "{file}: two of its groups have the same label, so all of them are named by their "
+                "codes.",
                 file=self._path.name,
             )
         )
@@ -204,7 +204,7 @@ def _fault(path: Path, number: int, what: str) -> InputError:
     return InputError(
         "hierarchy.argus",
         msg("{path}, line {number}: {what}.", path=path, number=number, what=what),
-        hint="Repair the line, or build the hierarchy in another way.",
+        hint="Correct the line, or build the hierarchy in a different way.",
         details={"line": number},
     )
 

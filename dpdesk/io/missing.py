@@ -278,8 +278,8 @@ def _may_hold(texts: Any, grouped: str, codes: Sequence[str]) -> bool:
 
 def _with_thousands(name: str, rows: int, example: str) -> str:
     return msg(
-        "Column {name} is read as texts: it holds {many} with marks of thousands, such as "
-        "{example}, which are not read as numbers. Write them without these marks.",
+        "Column {name} is read as text: it holds {many} with thousands separators, such as "
+        "{example}, which are not read as numbers. Write them without separators.",
         name=quoted(name),
         many=counted("{n:,} number", "{n:,} numbers", n=rows),
         example=quoted(example),

@@ -152,11 +152,11 @@ def suggest_role(
     hinted = _hinted(name)
     if not present or distinct == 1:
         what = "it holds no value at all" if not present else "all its rows hold the same value"
-        return RoleSuggestion(Role.INSENSITIVE, msg("Insensitive, surely: {what}.", what=what))
+        return RoleSuggestion(Role.INSENSITIVE, msg("Certainly insensitive: {what}.", what=what))
     if hinted in (Role.WEIGHT, Role.CLUSTER):
         return _survey(facts, hinted)
     if _free_text(facts) and any(re.fullmatch(_FREE_TEXT, one) for one in _words(name)):
-        reason = "Its name speaks of remarks in own words, which may name people: identifier?"
+        reason = "Its name suggests free-text remarks, which may name people: identifier?"
         return RoleSuggestion(Role.IDENTIFIER, reason)
     if facts.own >= _NEARLY_UNIQUE and rows >= _SOME_ROWS:
         return _nearly_unique(facts, hinted)
@@ -197,12 +197,12 @@ def _percent(share: float) -> str:
 def _survey(facts: _Facts, hinted: Role) -> RoleSuggestion:
     if hinted is Role.WEIGHT:
         if facts.kind in (ColumnType.INTEGER, ColumnType.DECIMAL):
-            reason = "Weight, likely: it holds numbers, and its name speaks of a survey weight."
+            reason = "Probably weight: it holds numbers, and its name suggests a survey weight."
             return RoleSuggestion(Role.WEIGHT, reason)
         return _by_counts(facts)
     if facts.own < _NEARLY_UNIQUE or facts.distinct < facts.present:
         reason = msg(
-            "Cluster, likely: {n:,} values group the rows, and its name speaks of a household.",
+            "Probably cluster: {n:,} values group the rows, and its name suggests a household.",
             n=facts.distinct,
         )
         return RoleSuggestion(Role.CLUSTER, reason)
@@ -219,7 +219,7 @@ def _nearly_unique(facts: _Facts, hinted: Role | None) -> RoleSuggestion:
         return RoleSuggestion(Role.SENSITIVE, reason)
     if hinted in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
         reason = msg(
-            "{share}, though its name speaks of a property: {hinted}?",
+            "{share}, though its name suggests a property: {hinted}?",
             share=share,
             hinted=hinted.value,
         )
@@ -240,12 +240,13 @@ def _by_name(facts: _Facts, hinted: Role) -> RoleSuggestion:
         )
     elif hinted is Role.QUASI_IDENTIFIER:
         reason = msg(
-            "Quasi-identifier, likely: {count}, and its name speaks of what others may know.",
+            "Probably quasi-identifier: {count}, and its name suggests something that "
+            "others may know.",
             count=count,
         )
     else:
         reason = msg(
-            "Sensitive, perhaps: {count}, and its name speaks of what people keep private.",
+            "Perhaps sensitive: {count}, and its name suggests something that people keep private.",
             count=count,
         )
     return RoleSuggestion(hinted, reason)
@@ -266,10 +267,10 @@ def _by_counts(facts: _Facts) -> RoleSuggestion:
         return RoleSuggestion(Role.QUASI_IDENTIFIER, reason)
     if facts.kind is not ColumnType.DECIMAL and facts.distinct <= _SMALL_DOMAIN:
         reason = msg(
-            "Insensitive, a mere guess: only {n:,} different values; check it.", n=facts.distinct
+            "Insensitive, only a guess: only {n:,} different values; check it.", n=facts.distinct
         )
         return RoleSuggestion(Role.INSENSITIVE, reason)
-    reason = msg("Insensitive, a mere guess: {n:,} different values; check it.", n=facts.distinct)
+    reason = msg("Insensitive, only a guess: {n:,} different values; check it.", n=facts.distinct)
     return RoleSuggestion(Role.INSENSITIVE, reason)
 
 

@@ -175,7 +175,7 @@ def _compare(batch: pyarrow.RecordBatch, key: bytes) -> None:
             raise RefusedError(
                 "pseudonym.self-check",
                 "The release was not made: two ways to compute a pseudonym disagree.",
-                hint="This is a fault of the program; please report it.",
+                hint="This is an error in the program; please report it.",
             )
 
 
@@ -241,7 +241,7 @@ def _counted(
         raise RefusedError(
             "pseudonym.collision",
             msg("Two different identifiers of `{name}` have the same pseudonym.", name=column.name),
-            hint="Give pseudonyms more characters with `length`, or take another key.",
+            hint="Give pseudonyms more characters with `length`, or use another key.",
             details={"column": column.name},
         )
     table = pyarrow.table({"v": whole.column("v"), "p": pc.fill_null(whole.column("p"), "")})

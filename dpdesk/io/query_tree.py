@@ -313,7 +313,7 @@ def unknown_column(name: str, names: Sequence[str], file: str) -> InputError:
     return InputError(
         "source.query",
         msg(
-            "{file}: the query names the column `{name}`, which is not there, expected {shown}.",
+            "{file}: the query names the column `{name}`, which does not exist, expected {shown}.",
             file=file,
             name=name,
             shown=shown,
@@ -336,7 +336,7 @@ def place_of(wanted: str, names: Sequence[str], file: str) -> int:
         raise refused(
             file,
             msg(
-                "the columns {several} differ in case alone, which SQL does not see",
+                "the columns {several} differ only in case, which SQL ignores",
                 several=several,
             ),
             "",
@@ -426,8 +426,9 @@ def _letter_by_letter(parts: Sequence[Node]) -> Iterator[str]:
         name = columns[0]["column_names"][-1]
         yield (
             msg(
-                "it compares the column `{name}` with the text '{text}' letter by letter, where "
-                "9 comes after 10; write CAST({again} AS DOUBLE) and the number without quotes",
+                "it compares the column `{name}` with the text '{text}' character by character, "
+                "where 9 comes after 10; write CAST({again} AS DOUBLE) and the number without "
+                "quotes",
                 name=_cut(name),
                 text=_cut(text),
                 again=_quoted(name),

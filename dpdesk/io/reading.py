@@ -105,7 +105,7 @@ def resolve_source(spec: SourceSpec, base: Path) -> Path:
     if not path.is_file():
         raise StorageError(
             "storage.folder",
-            msg("{path}: found no ordinary file.", path=path),
+            msg("{path}: this is not a regular file.", path=path),
             details={"path": str(path)},
         )
     return path

@@ -565,5 +565,5 @@ def _misfit(what: str) -> InputError:
     return InputError(
         "recoding.misfit",
         msg("The protected table does not fit the data: {what}; nothing was written.", what=what),
-        hint="This is a fault of the program; please report it.",
+        hint="This is an error in the program; please report it.",
     )

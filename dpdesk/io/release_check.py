@@ -266,7 +266,7 @@ def _check_created(found: ReleaseFiles, value: str, place: Path) -> None:
     if not _is_date(value):
         found.fail(place, msg("`created` is {brief}, expected a date", brief=_brief(value)))
     elif date.fromisoformat(value) > (datetime.now(UTC) + CLOCKS_DIFFER).date():
-        words = "`created` is {value}, which lies in the future by this computer's clock"
+        words = "`created` is {value}, which is in the future by this computer's clock"
         found.fail(place, msg(words, value=value))
 
 
@@ -323,7 +323,7 @@ def _check_seal(
         return
     emptied = hashlib.sha256(canonical_json({**seal, "self": ""})).hexdigest()
     if seal["self"] != emptied:
-        found.fail(place, "was changed: its own hash is another")
+        found.fail(place, "was changed: its own hash is different")
     files = seal["files"]
     wanted = {f"{PUBLIC}/{MANIFEST}"} | {f"{INTERNAL}/{name}" for name in sealed}
     if not isinstance(files, Mapping) or set(files) != wanted:

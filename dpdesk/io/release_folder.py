@@ -171,7 +171,10 @@ def check_out(out: Path) -> Path:
         if not target.is_dir():
             raise InputError(
                 "out.not-folder",
-                msg("{out}: is a file, expected a folder that is absent or empty.", out=out),
+                msg(
+                    "{out}: is a file, expected an empty folder or one that does not exist yet.",
+                    out=out,
+                ),
             )
         with os.scandir(target) as entries:
             found = next(iter(entries), None)
@@ -181,7 +184,8 @@ def check_out(out: Path) -> Path:
         raise InputError(
             "out.not-empty",
             msg(
-                "{out}: the folder holds `{name}`, expected an absent or empty folder.",
+                "{out}: the folder holds `{name}`, expected an empty folder or one "
+                "that does not exist yet.",
                 out=out,
                 name=found.name,
             ),

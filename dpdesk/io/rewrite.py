@@ -318,5 +318,5 @@ def _misfit(what: str) -> InputError:
             "The table to be released does not fit the data: {what}; nothing was written.",
             what=what,
         ),
-        hint="This is a fault of the program; please report it.",
+        hint="This is an error in the program; please report it.",
     )

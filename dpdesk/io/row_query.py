@@ -152,9 +152,9 @@ def _made(
         cursor.unregister(_PICKED)
     rows = _replace_raw(con, path, token)
     refuse_nul(con, list(enumerate(names)), path, token)
-    notes = [msg("The query made {rows:,} rows out of {all:,}.", rows=rows, all=loaded.rows)]
+    notes = [msg("The query made {rows:,} rows from {all:,}.", rows=rows, all=loaded.rows)]
     if loaded.book.variables:
-        notes.append("Labels and user-missing values are not kept for rows that a query makes.")
+        notes.append("Labels and values declared missing are not kept for rows that a query makes.")
     return replace(_noted(loaded, *notes), names=names, rows=rows, book=NO_BOOK)
 
 

@@ -102,7 +102,7 @@ def replacing(
         raise InputError(
             "out.link",
             msg(
-                "{target}: is a link to {leads}, expected a file of its own.",
+                "{target}: is a link to {leads}, expected a regular file.",
                 target=target,
                 leads=leads,
             ),
@@ -254,7 +254,7 @@ def decode(raw: bytes, path: Path, code: str, fallback: str | None = None) -> Te
         raise InputError(
             f"{code}.nul",
             msg("{name}, line {line}: found a NUL character, expected text.", name=path, line=line),
-            hint="The file is damaged or no text file.",
+            hint="The file is damaged or not a text file.",
             details={"line": line},
         )
     return TextFile(text, "utf-8" if encoding == "utf-8-sig" else encoding)

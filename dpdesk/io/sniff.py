@@ -143,7 +143,7 @@ _MOST_SPLIT, _NEARLY_EVEN = 200, 0.9
 """Records of the head that are split, and the share of one width that makes a delimiter likely."""
 DELIMITER_NAMES = {
     ",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", "^": "caret",
-    "\x1f": "unit separator (0x1F)", "\x01": "control byte 0x01", " ": "blank",
+    "\x1f": "unit separator (0x1F)", "\x01": "control byte 0x01", " ": "space",
 }  # fmt: skip
 
 _MARKS = (
@@ -251,9 +251,9 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
         )
     notes: list[str] = []
     if "\ufffd" in text and encoding == "utf-8" and not _broken(data, complete):
-        notes.append("Some letters were lost before (they are stored as the sign \ufffd).")
+        notes.append("Some letters had already been lost (they are stored as �).")
     if NULS in spec.allow:
-        notes.append("NUL characters are read as the sign \ufffd, as letters that were lost.")
+        notes.append("NUL characters are read as �, like letters that were lost.")
     text = without_nul(text, spec.allow)
     text, separator = _separator_line(text, name, notes)
     given = _Given(spec, separator, complete, name, path)
@@ -608,7 +608,7 @@ def _quote(text: str, notes: list[str]) -> str:
         enclosed += len(_ENCLOSED.findall(piece))
         opened += len(_OPENED.findall(piece))
     if enclosed >= 2 and enclosed == opened:
-        notes.append("Fields are enclosed in single quotes ('); they were taken off.")
+        notes.append("Fields are enclosed in single quotes ('); these were removed.")
         return "'"
     return '"'
 
@@ -693,7 +693,7 @@ def _refuse_tie(even: Sequence[_Split], name: str, path: Path) -> None:
         raise InputError(
             "csv.ambiguous-delimiter",
             msg(
-                "{name}, line 1: both {names} split every line into {widest} fields, so the "
+                "{name}, line 1: {names} each split every line into {widest} fields, so the "
                 "delimiter cannot be determined.",
                 name=name,
                 names=names,
@@ -766,8 +766,8 @@ def _decimal(body: Sequence[HeadRecord], delimiter: str, notes: list[str]) -> st
                 point += 1
     if comma and (point or unsure["."]):
         notes.append(
-            "Numbers are written with decimal commas and with decimal points; "
-            "name the `decimal` mark if some are read wrongly."
+            "Numbers are written both with decimal commas and with decimal points; name the "
+            "`decimal` mark if some are read wrongly."
         )
     if unsure and not comma and not point and delimiter != ",":
         notes.append(

@@ -144,8 +144,8 @@ def header_doubt(place: str, first: Fields, below: Sequence[Fields]) -> str:
     shown = next((name for name in repeated if name), "")
     if shown:
         return msg(
-            "{place} was taken as the header, but `{shown}` is a value further down "
-            "too; set `header = false` if it is a row.",
+            "{place} was taken as the header, but `{shown}` is also a value further down; set "
+            "`header = false` if it is a row.",
             place=place,
             shown=shown[:_SHOWN],
         )

@@ -73,7 +73,8 @@ FOLDER, NOTED = "roundings", "roundings.txt"
 _LARGEST = 1 << 28
 _KEY = 32
 _HINT = (
-    "Put the file back from a backup of the home folder; else publish no table with random changes."
+    "Restore the file from a backup of the home folder; otherwise publish no table with "
+    "random changes."
 )
 
 
@@ -178,8 +179,8 @@ class _File:
             raise self._error(
                 "roundings.lost",
                 msg(
-                    "{path}: what was drawn at random for these data before is missing; drawn "
-                    "again, it could be averaged with the old draws.",
+                    "{path}: what was drawn at random for these data before is missing; if it "
+                    "were drawn again, it could be averaged with the old draws.",
                     path=self._path,
                 ),
             )

@@ -35,7 +35,9 @@ NAME = "data.frame"
 """What a DataFrame is called in plans and messages, unless its source gives it a name."""
 LABELS, VALUE_LABELS = "labels", "value_labels"
 """Entries of `DataFrame.attrs`: the label of each column, and of each one labels of its values."""
-_RESET = "Make it a column by `frame.reset_index()`, or drop it by `frame.reset_index(drop=True)`."
+_RESET = (
+    "Make it a column with `frame.reset_index()`, or drop it with `frame.reset_index(drop=True)`."
+)
 
 
 def pandas() -> Any:
@@ -156,7 +158,8 @@ def _check_shape(frame: pd.DataFrame, name: str) -> None:
                     name=name,
                     column=repr(column),
                 ),
-                hint="Rename the columns, such as by `frame.columns = frame.columns.map(str)`.",
+                hint="Rename the columns, for instance with `frame.columns = "
+                "frame.columns.map(str)`.",
             )
 
 
@@ -213,7 +216,7 @@ def _no_text(place: _Place, kind: str) -> InputError:
         None,
         msg("values of the type {kind}", kind=kind),
         "texts, numbers, dates or truth values",
-        "Leave the column out, or turn it into text first, such as by `astype(str)`.",
+        "Leave the column out, or turn it into text first, for instance with `astype(str)`.",
     )
 
 
@@ -242,8 +245,8 @@ def _refuse_unreadable(texts: pyarrow.Array, place: _Place) -> None:
             row + 1,
             "a value that has no text (a text that is not UTF-8, or a date outside the years 1 "
             "to 9999)",
-            "one that has",
-            "Repair the value, or make it a missing one.",
+            "one that has a text",
+            "Correct the value, or make it a missing one.",
         )
 
 
@@ -259,8 +262,8 @@ def _refuse_both(texts: pyarrow.Array, place: _Place) -> None:
             "frame.empty",
             row + 1,
             "an empty text, and missing values in other rows",
-            "one of both, since they are not told apart",
-            "Replace one by the other or by a code, such as by `replace('', pd.NA)`.",
+            "one of the two, since they cannot be distinguished",
+            "Replace one with the other or with a code, for instance with `replace('', pd.NA)`.",
         )
 
 
@@ -278,7 +281,7 @@ def _categorical(series: pd.Series[Any], place: _Place) -> _Texts:
             "frame.categories",
             None,
             msg("several categories whose text is {value}", value=quoted(twice)),
-            "a text of its own for each",
+            "a different text for each",
             "Merge or rename the categories.",
         )
     codes = series.cat.codes.to_numpy()
@@ -319,7 +322,8 @@ def _refuse_objects(
                 row,
                 msg("a value of the type {kind} that has no text", kind=type(value).__name__),
                 "texts, numbers, dates or truth values",
-                "Leave the column out, or turn it into text first, such as by `astype(str)`.",
+                "Leave the column out, or turn it into text first, for instance with "
+                "`astype(str)`.",
             )
     if len(kinds) > 1:
         listed = sorted({type(value).__name__ for value, text in zip(values, texts, strict=True)
@@ -329,7 +333,7 @@ def _refuse_objects(
             None,
             msg("values of several types ({kinds})", kinds=", ".join(listed)),
             "one type",
-            "Give all of them one type, such as by `astype(str)`.",
+            "Give all of them one type, for instance with `astype(str)`.",
         )
 
 

@@ -358,7 +358,7 @@ def _path(data: object, name: str | None, where: str) -> str:
         raise InputError(
             "frame.name",
             msg("{where}: `{name}` is not a name for a DataFrame.", where=where, name=chosen),
-            hint="Use letters, digits, spaces, points and hyphens.",
+            hint="Use letters, digits, spaces, full stops and hyphens.",
         )
     return chosen
 

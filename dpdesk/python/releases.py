@@ -116,7 +116,7 @@ class Release:
             raise RefusedError(
                 "python.no-rows",
                 msg("{folder}: the release holds tables, not rows.", folder=self.folder),
-                hint="Ask for `tables()`.",
+                hint="Use `tables()`.",
             )
         data = self._bytes(MICRODATA)
         frame = pd.read_csv(
@@ -153,7 +153,7 @@ class Release:
                 wanted=" × ".join(wanted) or "()",
                 known=listed([" × ".join(item["dimensions"]) or "()" for item in known]),
             ),
-            hint="What was not published as a table can be asked for by `query`.",
+            hint="What was not published as a table can be computed with `query`.",
         )
 
     def query(
@@ -200,7 +200,7 @@ class Release:
             raise RefusedError(
                 "python.no-tables",
                 msg("{folder}: the release holds rows, not tables.", folder=self.folder),
-                hint="Ask for `microdata()`, or for counts by `query`.",
+                hint="Use `microdata()`, or `query` for counts.",
             )
         return found
 
@@ -267,7 +267,7 @@ def query_of(
     if margins and not names:
         raise InputError(
             "query.margins",
-            msg("The sums of `margins` are over categories, and `by` names no column of any."),
+            msg("`margins` adds sums over categories, but `by` names no column that has any."),
         )
     groups = tuple(Grouping(name, int((levels or {}).get(name, 0))) for name in names)
     return Query(groups, tuple(_conditions(where)), measure, margins, estimator)

@@ -69,8 +69,15 @@ def verify_public(
             "how groups were drawn is a property of the run that no file can show",
             MANIFEST,
         ),
-        ClaimCheck(_PLACED, _NEEDS, "which value a row has needs the source", ROWS),
-        ClaimCheck(_TOTALS, _NEEDS, "how often each value occurs needs the source", VALUES),
+        ClaimCheck(
+            _PLACED, _NEEDS, "which value a row has can be checked only with the source", ROWS
+        ),
+        ClaimCheck(
+            _TOTALS,
+            _NEEDS,
+            "how often each value occurs can be checked only with the source",
+            VALUES,
+        ),
     ]
     return in_words(checks, manifest)
 
@@ -95,7 +102,7 @@ def verify_against_source(
     ]
     claim = "the columns are those of the source, without identifiers"
     right = published.columns == (*expected, GROUP)
-    found = "in its order" if right else "the columns or their order are others"
+    found = "in its order" if right else "the columns or their order are different"
     settled = [ClaimCheck(claim, _CONFIRMED if right else _FAILED, found, ROWS)]
     text = msg(
         "{n:,} rows of the table are not rows of the source, and {m:,} of its rows are missing",
@@ -128,7 +135,7 @@ def _claim_of(manifest: Mapping[str, object], published: PublishedTable) -> Clai
     if not isinstance(names, list) or len(names) != 1 or not isinstance(names[0], str):
         return _failed("guarantee, separated", names, "a list with one column name")
     if not published.columns or published.columns[-1] != GROUP or names[0] in published.columns:
-        expected = "group as the last column, and no column with the values that stand apart"
+        expected = "group as the last column, and no column with the values that are kept apart"
         return _failed("columns", ", ".join(published.columns), expected, ROWS)
     listed: dict[str, Role] = {}
     for key, role in _ROLE_KEYS.items():
@@ -168,7 +175,7 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worde
         text = msg("`{key}` is not what the settings and the columns give", key=key_of)
         other = words.differs_in_words(stated)
         return ClaimCheck(claim, _FAILED, text, MANIFEST, words=other)
-    return ClaimCheck(claim, _CONFIRMED, "they are those that the settings give", MANIFEST)
+    return ClaimCheck(claim, _CONFIRMED, "they are what the settings give", MANIFEST)
 
 
 def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[ClaimCheck]:

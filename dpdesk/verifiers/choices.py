@@ -141,7 +141,7 @@ def verify_choices(
         _cost(asked, result),
     ]
     if any(check.status is CheckStatus.FAILED for check in checks):
-        fault = fault or "the choices were not looked at, because the result is not so"
+        fault = fault or "the choices were not checked, because the result is wrong"
     else:
         fault = next(_table_faults(asked, result, published, token), "")
     label = "Every value is one of the declared candidates"
@@ -181,7 +181,7 @@ def _result_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]
             yield "`choices` has other keys than such a choice"
             return
         yield from (
-            msg("`choices` states another `{key}`", key=key)
+            msg("`choices` states a different `{key}`", key=key)
             for key in expected
             if line[key] != expected[key] or isinstance(line[key], bool) is (key != "texts")
         )
@@ -215,7 +215,7 @@ def _cost_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]:
     lines = [as_table(each) for each in as_list(result["choices"])]
     spent, shares = Fraction(0), [number(each) for each in as_list(result["shares"])]
     if len(shares) != len(lines) or len(lines) != len(asked.choices):
-        yield "`shares` and `choices` are not as many as the settings ask for"
+        yield "`shares` and `choices` do not have as many entries as the settings ask for"
         return
     for one, line, share in zip(asked.choices, lines, shares, strict=True):
         rate, width = number(line["rate"]), number(line["width"])
@@ -230,7 +230,7 @@ def _cost_faults(asked: _Asked, result: Mapping[str, object]) -> Iterator[str]:
         if not isclose(float(number(line["error"])), error, rel_tol=1e-9):
             yield msg("`{key}` is not what its rate gives", key="error")
     if spent != asked.epsilon:
-        yield "the choices together cost another ε"
+        yield "the choices together cost a different ε"
 
 
 def _table_faults(

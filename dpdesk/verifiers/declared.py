@@ -141,7 +141,7 @@ def categories_check(
     label, path = "The categories are those that the plan declares", "manifest.json"
     claim = "categories of the hierarchy"
     if given is None:
-        found = "the hierarchy lies in the internal part"
+        found = "the hierarchy is in the internal part"
         return ClaimCheck(claim, CheckStatus.NEEDS_SOURCE, found, path, label)
     try:
         again = columns(given)

@@ -269,7 +269,7 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worde
         text = msg("`{key}` is not what the settings and the columns give", key=key)
         other = words.differs_in_words(stated)
         return ClaimCheck(claim, _FAILED, text, MANIFEST, words=other)
-    return ClaimCheck(claim, _CONFIRMED, "they are those that the settings give", MANIFEST)
+    return ClaimCheck(claim, _CONFIRMED, "they are what the settings give", MANIFEST)
 
 
 def _facts(claimed: Claimed) -> dict[str, object]:
@@ -306,7 +306,7 @@ def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[
 def _row_checks(result: object, claimed: Claimed, published: PublishedTable) -> list[ClaimCheck]:
     claim = "the number of rows is a multiple of ℓ′"
     rest = published.rows % claimed.size
-    text = msg("{n:,} rows are {m:,} groups", n=published.rows, m=published.rows // claimed.size)
+    text = msg("{n:,} rows make {m:,} groups", n=published.rows, m=published.rows // claimed.size)
     if published.rows == 0:
         whole = ClaimCheck(claim, _FAILED, "the table has no rows", TABLE)
     elif rest:
@@ -383,7 +383,8 @@ def limit_check(
 
 def _values_check(name: str, counts: Mapping[str, int], claimed: Claimed) -> ClaimCheck:
     text = msg(
-        "{n:,} different values are published; which ones the source has needs the source",
+        "{n:,} different values are published; which ones the source has can be "
+        "checked only with the source",
         n=len(counts),
     )
     return ClaimCheck(msg("values of {column}", column=name), CheckStatus.NEEDS_SOURCE, text, TABLE)
@@ -417,7 +418,7 @@ def evidence_fault(
             name, published.value_counts(name, token), counts, claimed.size
         )
         if fault is not None:
-            return msg("`value_counts` do not fit the table: {fault}", fault=fault)
+            return msg("`value_counts` does not fit the table: {fault}", fault=fault)
         whole[name] = {value: whole_number(count) or 0 for value, count in counts.items()}
     return figures_fault(evidence, whole, claimed.size, _mapping(manifest["result"]))
 
@@ -590,7 +591,7 @@ def _columns_check(published: PublishedTable, given: Given) -> ClaimCheck:
         return ClaimCheck(
             claim, _CONFIRMED, msg("{n:,} columns, in its order", n=len(expected)), TABLE
         )
-    return ClaimCheck(claim, _FAILED, "the columns or their order are others", TABLE)
+    return ClaimCheck(claim, _FAILED, "the columns or their order are different", TABLE)
 
 
 def _source_row_checks(

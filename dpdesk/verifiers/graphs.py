@@ -495,7 +495,7 @@ def _tables(
         rest = {key: item[key] for key in item if key not in ("variance", "variances")}
         table = published[str(item["file"])]
         if rest != line or table.cells != cells or list(table.domain.dimensions) != columns:
-            found = msg("{item} is listed otherwise than the settings say", item=item["file"])
+            found = msg("{item} is not listed as the settings say", item=item["file"])
             return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
     total = sum(table.cells for table in published.values())
     found = msg("{n} tables with {m:,} cells in domain order, none left out", n=len(files), m=total)
@@ -506,7 +506,7 @@ def _change(result: Result, settings: Asked, change: int) -> ClaimCheck:
     """The stated size of a minimal change is what the exact numbers give."""
     label = "The noise hides a minimal change alongside what is exact"
     if not settings.any_exact:
-        found = msg("nothing is exact; a change is of {n}", n=change)
+        found = msg("nothing is exact; a change has size {n}", n=change)
         return ClaimCheck("minimal change", CheckStatus.CONFIRMED, found, MANIFEST, label)
     stated = as_table(result["exact"])
     fault = ""
@@ -641,8 +641,8 @@ def _values(
     if settings.any_exact:
         yield _possible(settings, released, tables)
     if not settings.any_exact:
-        fault = "" if not (edges % 1).any() else "holds a number that is not whole"
-        label = "Values lie on the grid of the noise"
+        fault = "" if not (edges % 1).any() else "holds a number that is not a whole number"
+        label = "Values are on the grid of the noise"
         yield _check("values", fault, "all are whole", f"graph/{_EDGES}.csv", label)
 
 
@@ -651,7 +651,7 @@ def _possible(settings: Asked, released: Claim, tables: Mapping[str, CuboidTable
     claim = "exact degrees"
     if not (released.out.all() and (released.into.all() or not settings.directed)):
         label = "Exact numbers are whole numbers that a node or a graph can have"
-        found = "each by itself; whether a graph has all of them is checked where all are exact"
+        found = "each separately; whether a graph has all of them is checked where all are exact"
         return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
     names = (_OUT, _IN) if settings.directed else ("degrees",)
     degrees = [np.asarray(tables[name].values, dtype=np.int64) for name in names]
@@ -709,7 +709,7 @@ def declared_check(manifest: Mapping[str, object], given: Declarations | None) -
     if settings.nodes is not None:
         return []
     if given is None:
-        found = "the hierarchy lies in the internal part"
+        found = "the hierarchy is in the internal part"
         return [ClaimCheck(_CLAIM, CheckStatus.NEEDS_SOURCE, found, MANIFEST, _LABEL)]
     try:
         nodes = list(_ends(settings, given)[0].categories)
@@ -719,7 +719,7 @@ def declared_check(manifest: Mapping[str, object], given: Declarations | None) -
     if as_table(manifest["result"])["domains"] == expected:
         text = "declared again, the same"
         return [ClaimCheck(_CLAIM, CheckStatus.CONFIRMED, text, MANIFEST, _LABEL)]
-    found = "the nodes are others, or in another order"
+    found = "the nodes are different, or in a different order"
     return [ClaimCheck(_CLAIM, CheckStatus.FAILED, found, MANIFEST, _LABEL)]
 
 

@@ -100,7 +100,7 @@ def verify_itemsets(
         ),
         _cost(result),
         checked(
-            *(_LISTED, next(_list_faults(asked, published), ""), "every set lies in a basis"),
+            *(_LISTED, next(_list_faults(asked, published), ""), "every set is in a basis"),
             *("Sets and bases are such as the settings allow", SETS),
         ),
         words_check(manifest, again),
@@ -320,7 +320,9 @@ def _list_faults(asked: _Asked, published: Mapping[str, CuboidTable]) -> Iterato
         yield msg("{sets} is not in descending order", sets=SETS)
     totals = np.asarray(published[BASES].values, np.float64)
     if (totals % 1 != 0).any() or (len(bases) == 1 and (values % 1 != 0).any()):
-        yield msg("{bases} or {sets} holds a number that is not whole", bases=BASES, sets=SETS)
+        yield msg(
+            "{bases} or {sets} holds a number that is not a whole number", bases=BASES, sets=SETS
+        )
 
 
 def _within(basis: Sequence[int], longest: int) -> Iterator[tuple[int, ...]]:

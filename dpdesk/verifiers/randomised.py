@@ -94,7 +94,7 @@ def verify_public(
         token.check()
         strange = [text for text in published.value_counts(name, token) if text not in categories]
         found = (
-            msg("{value} is none of its categories", value=shown(sorted(strange)[0]))
+            msg("{value} is not one of its categories", value=shown(sorted(strange)[0]))
             if strange
             else "every value is a declared category"
         )
@@ -108,7 +108,12 @@ def verify_public(
             "costs, and what chances follow from it, is checked",
             MANIFEST,
         ),
-        ClaimCheck(_COLUMNS, _NEEDS, "which columns the source has needs it", ROWS),
+        ClaimCheck(
+            _COLUMNS,
+            _NEEDS,
+            "which columns the source has can be checked only with the source",
+            ROWS,
+        ),
     ]
     return in_words(checks, manifest)
 
@@ -128,7 +133,7 @@ def verify_against_source(
         return checks
     expected = [name for name in given.source.columns if given.roles[name] is not Role.IDENTIFIER]
     right = published.columns == tuple(expected)
-    found = "in its order" if right else "the columns or their order are others"
+    found = "in its order" if right else "the columns or their order are different"
     settled = [ClaimCheck(_COLUMNS, _CONFIRMED if right else _FAILED, found, ROWS)]
     text = msg(
         "{n:,} rows of the table are not rows of the source, and {m:,} of its rows are missing",
@@ -269,7 +274,7 @@ def _words_check(manifest: Mapping[str, object], claimed: Claimed, worded: Worde
         text = msg("`{key}` is not what the settings and the columns give", key=key_of)
         other = not more and words.differs_in_words(stated)
         return ClaimCheck(claim, _FAILED, text, MANIFEST, words=other)
-    return ClaimCheck(claim, _CONFIRMED, "they are those that the settings give", MANIFEST)
+    return ClaimCheck(claim, _CONFIRMED, "they are what the settings give", MANIFEST)
 
 
 def _outside_check(manifest: Mapping[str, object], claimed: Claimed) -> ClaimCheck:
@@ -316,13 +321,13 @@ def _k_ary_fault(each: Mapping[str, object], size: int, epsilon: Fraction) -> st
     if set(each) != {"column", "whole", "stay", "move"} or not stay or not move:
         return "they are not two shares of a whole"
     if each.get("whole") != _WHOLE or stay + (size - 1) * move != _WHOLE or stay <= move:
-        return "they do not add up to the whole, or hide nothing of use"
+        return "they do not add up to the whole, or hide nothing useful"
     if not allows(epsilon, Fraction(stay, move)):
-        return "they tell more than the ε of the column allows"
+        return "they reveal more than the ε of the column allows"
     less = move - 1
     kept = _WHOLE - (size - 1) * less
     if less and epsilon <= _LARGEST and allows(epsilon, Fraction(kept, less)):
-        return "they tell less than the settings give"
+        return "they reveal less than the settings give"
     return ""
 
 
@@ -330,7 +335,7 @@ def _matrix_fault(each: Mapping[str, object], matrix: Matrix, size: int, epsilon
     if set(each) != {"column", "whole"}:
         return "more is stated than the whole of the chances"
     if len(matrix) != size or any(len(row) != size or sum(row) != 1 for row in matrix):
-        return "the matrix of the settings has not a row of chances for each category"
+        return "the matrix of the settings does not have a row of chances for each category"
     chances = [chance for row in matrix for chance in row]
     if min(chances) < 0:
         return "the matrix of the settings has a chance below 0"
@@ -341,7 +346,7 @@ def _matrix_fault(each: Mapping[str, object], matrix: Matrix, size: int, epsilon
         if not any(column):
             continue
         if not all(column) or not allows(epsilon, max(column) / min(column)):
-            return "the matrix tells more than the ε of the column allows"
+            return "the matrix reveals more than the ε of the column allows"
     return ""
 
 

@@ -326,7 +326,7 @@ def _tables(claimed: _Claimed, published: Mapping[str, CuboidTable]) -> ClaimChe
             wrong = line["dimensions"] != names or line["cells"] != claimed.cells(places)
             wrong = wrong or not str(line["file"]).startswith(f"{key}/")
             if wrong or table is None or list(table.domain.dimensions) != names:
-                found = msg("{line} is listed otherwise than it is", line=str(line["file"])[:200])
+                found = msg("{line} is not listed as it is", line=str(line["file"])[:200])
                 return ClaimCheck(claim, CheckStatus.FAILED, found, MANIFEST, label)
             files.append(str(line["file"]))
     fault = "" if sorted(files) == sorted(published) else "a file is listed twice, or not at all"
@@ -357,7 +357,7 @@ def _budget(claimed: _Claimed) -> Iterator[ClaimCheck]:
         spent += cost
         if not isclose(cost, float(share) * budget, rel_tol=_RELATIVE):
             fault = msg(
-                "with {scale:g} a view costs {cost:.8g}, its share is another",
+                "with {scale:g} a view costs {cost:.8g}, but its share is different",
                 scale=scale,
                 cost=cost,
             )
@@ -496,7 +496,9 @@ def _marginals(
         parts = known_sums(views, places, claimed.sizes)
         gap = largest_gap(values, parts)
         if line["covered"]:
-            fault = "" if gap <= near else msg("{file} is not what the views say of it", file=file)
+            fault = (
+                "" if gap <= near else msg("{file} is not what follows from the views", file=file)
+            )
         elif abs(float(values.sum()) - total) > near:
             fault = msg("{file} has another total than the views", file=file)
         else:

@@ -436,8 +436,8 @@ ELSEWHERE = frozenset(
         # several releases that are read as one: tests/unit/engine/cubes/test_together.py
         "The losses of these ",
         " releases are added up.",
-        "No one sentence holds for these ",
-        " releases together: each has its own claim, and what they cost adds up.",
+        "No single sentence holds for these ",
+        " releases together: each has its own claim, and their costs add up.",
         # the ledger
         ", published exactly",
         # notes of a design

@@ -146,7 +146,7 @@ def test_a_plan_becomes_a_release_that_verifies_and_can_be_exported(desk: Desk) 
     exported = desk.here("export", "release", "--format", "csv", "--out", "copy.csv")
     assert exported.returncode == 0, exported.stderr
     assert (desk.folder / "copy.csv").exists()
-    assert "Note: A CSV file holds values alone" in exported.stderr
+    assert "Note: A CSV file holds only values" in exported.stderr
     assert remains(desk.home) == []
 
 

@@ -322,7 +322,7 @@ def test_categories_that_no_hierarchy_declares_are_found_with_the_evidence(
     folder = forged(genuine[kind], tmp_path / "made", rename_hierarchy_categories, method)
     found = verify_release(folder, context.registry, CancelToken(), silent)
     assert [failure.reason for failure in found.failures] == [
-        "domains of hierarchies: the categories of `age` are others, or in another order"
+        "domains of hierarchies: the categories of `age` are different, or in a different order"
     ]
     alone = verify_release(folder / "public", context.registry, CancelToken(), silent)
     assert alone.ok
@@ -343,8 +343,8 @@ def test_categories_by_which_rows_count_are_compared_with_the_evidence(
     seal_again(folder, said)
     found = verify_release(folder, context.registry, CancelToken(), silent)
     assert [failure.reason for failure in found.failures] == [
-        "domains of hierarchies: the rows that count are chosen by other categories than the plan "
-        "declares"
+        "domains of hierarchies: the rows that count are chosen by categories other than those "
+        "that the plan declares"
     ]
 
 

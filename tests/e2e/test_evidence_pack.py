@@ -244,9 +244,9 @@ def test_a_pack_of_a_signed_release_can_be_had_in_german(author: Person, tmp_pat
     words = words_of(pack)
     assert heard == []
     assert f"Sie wurde von {FIRST}, {SECOND} begutachtet und freigegeben." in words
-    assert f"{FIRST}: angenommen" in words
+    assert f"{FIRST}: Zustimmung" in words
     assert "Seen and thought through." in words
-    assert "Stimmabgabe" in words
+    assert "versiegeltes Votum" in words
     root = next(parse_page(pack.read_bytes()).all("html"))
     assert root.attributes["lang"] == "de"
     assert "en" in [n.attributes.get("lang") for n in root.all("div")]

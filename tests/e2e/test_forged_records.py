@@ -189,6 +189,6 @@ def test_hierarchies_are_compared_with_the_files_of_the_plan_where_these_are_fou
     swapped = groups.read_text("utf-8").replace("north", "#").replace("south", "north")
     groups.write_text(swapped.replace("#", "south"), "utf-8")
     assert found().status is CheckStatus.FAILED
-    assert "either the file was changed since, or the release" in found().found
+    assert "either the file or the release was changed since" in found().found
     groups.unlink()
     assert found().status is CheckStatus.NEEDS_SOURCE

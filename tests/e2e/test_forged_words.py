@@ -202,7 +202,7 @@ def test_with_the_source_a_change_in_any_column_is_found(
     path.write_text("\n".join([header, *sorted(changed)]) + "\n", "utf-8")
     seal_again(copy, manifest_of(copy))
     source = plan.parent / town.SOURCE
-    assert "made again from the source, the table is another" in reasons(
+    assert "made again from the source, the table is different" in reasons(
         check(copy, context, source)
     )
 

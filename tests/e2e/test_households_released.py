@@ -133,7 +133,7 @@ def test_households_are_counted_in_the_table_where_they_are_named(
 ) -> None:
     said = manifest_of(kept)
     assert said["guarantee"]["parameters"]["cluster"] == ["home"]
-    assert any("home ties rows together" in limit for limit in said["guarantee"]["does_not_cover"])
+    assert any("home links rows" in limit for limit in said["guarantee"]["does_not_cover"])
     assert status(verified(context, kept)) is CheckStatus.CONFIRMED
     assert verified(context, kept, kept.parent / "people.csv").ok
 

@@ -298,7 +298,7 @@ def test_sets_from_views_follow_from_the_views_alone(genuine: dict[str, Path]) -
         ({"top": 2, "domains": {"item9": ["0", "1"]}}, "`item9`, which is not in `dimensions`"),
         ({"top": 2, "longest": 9}, "`longest`"),
         ({"top": 2, "dimensions": ["item0"]}, "fewer than two"),
-        ({"top": 2, "rho": 1}, "`rho` and Gaussian noise go with"),
+        ({"top": 2, "rho": 1}, "`rho` and Gaussian noise go only with"),
         ({"top": 2, "mine": "views", "rho": 1}, "both `epsilon` and `rho`"),
         ({"top": 2, "mine": "views", "view_size": 1}, "`view_size` is smaller than `cover`"),
         ({"top": 8, "mine": "views"}, "3 items have 7 sets"),

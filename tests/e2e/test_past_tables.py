@@ -292,7 +292,7 @@ def test_notes_that_no_check_finds_again_cannot_be_invented_and_are_not_relied_o
         assert any("recorded_notes" in fault.reason for fault in found.failures), table
 
     for notes in ([], ["Earlier tables of the same population are not compared: the source has "
-                       "cells, and no rows."]):  # fmt: skip
+                       "cells, not rows."]):  # fmt: skip
         sealed(notes)
         assert verify_release(made, context.registry, CancelToken(), silent).ok
         checked = check_release(

@@ -99,7 +99,7 @@ def test_every_protection_is_compared_on_the_same_table(context: AppContext, fol
     found = compared(context, folder, TWO + 'protect = "cell-key"\ndeviation = 3\nvariance = 1\n')
     measured = lines(found)
     assert list(measured) == [
-        "Unsafe cells alone suppressed",
+        "Only unsafe cells suppressed",
         "Suppressed at the least cost",
         "Suppressed by the fast search",
         "Rounded to multiples of 5, additively",
@@ -111,7 +111,7 @@ def test_every_protection_is_compared_on_the_same_table(context: AppContext, fol
     ]
     assert (found.size, found.rows, found.queries) == (12, sum(COUNTS.values()), 0)
     # One cell has two people. Alone it is known exactly; with three others, as their middle.
-    assert measured["Unsafe cells alone suppressed"] == (1, 0.0051, 0.0, 0.0, 0.0, "✓", 1)
+    assert measured["Only unsafe cells suppressed"] == (1, 0.0051, 0.0, 0.0, 0.0, "✓", 1)
     planned = measured["Suppressed at the least cost"]
     # n,m (2) with w,m (9), n,f (30) and w,f (6): the least of all rectangles through it.
     assert planned[0] == 4
@@ -144,7 +144,7 @@ def test_a_way_that_is_not_possible_is_named(context: AppContext, folder: Path) 
     keys = 'rows = ["town"]\ncolumns = ["sex"]\ncells = { value = "n", status = "st" }\n'
     path = plan(folder, "ready", keys, head='[source]\npath = "ready.csv"\n')
     (found,) = compare_plan(context, path, CancelToken(), silent)
-    assert "One way is not possible: " in found.sentence
+    assert "One protection is not possible: " in found.sentence
     assert "Suppressed at the least cost" not in lines(found)
     assert "Rounded to multiples of 5 at random" in lines(found)
 
@@ -166,7 +166,7 @@ def test_merges_are_proposed_on_the_command_line(
     assert main(["compare", str(path), "--redesign", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["redesign"]
     lines = {line[0]: line[1:] for line in found["charts"][0]["rows"]}
-    assert lines["As it is"][:2] == [12, 1]
+    assert lines["Unchanged"][:2] == [12, 1]
     merged = lines["merge `n` and `w` of `town`"]
     assert merged[:3] == [9, 0, 0]
     both = {"merge": {"town": {"n + w": ["n", "w"]}}}

@@ -281,7 +281,7 @@ def test_additive_rounding_keeps_sums(context: AppContext, folder: Path) -> None
     # 11.753 and 11.965 to either side are asked for, where the base leaves less than 10.
     facts = check_release(context, made, CancelToken(), silent)
     said = facts.checklist.item("protected-cells").evidence
-    assert "2 of 2 unsafe cells can be told more closely than the rules ask" in said
+    assert "2 of 2 unsafe cells can be determined more closely than the rules allow" in said
 
 
 def test_the_public_part_tells_no_number_of_a_rule(context: AppContext, folder: Path) -> None:

@@ -43,7 +43,7 @@ def size_chart(after: tuple[int, ...] = (0, 0, 0, 2_310, 5_140, 37_421)) -> BarC
 def risk_chart() -> BarChart:
     return BarChart(
         id="sizes-now",
-        question="How risky is the table as it is?",
+        question="How risky is the unprotected table?",
         answer="22,877 of 45,222 rows share their combination with fewer than 4 others.",
         category_axis=Axis("rows that share the combination"),
         value_axis=Axis("rows"),

@@ -89,18 +89,18 @@ CELLS: tuple[Entry, ...] = (
     Entry(
         CLAIM,
         "Every cell that the agency's rules call unsafe is published with another value, at least "
-        "as far from the true one as the rules ask; other cells are changed so that totals are the "
-        "sums of their parts.",
+        "as far from the true one as the rules require; other cells are changed so that totals "
+        "are the sums of their parts.",
         _cells(_MOVED),
     ),
     *(
         Entry(LIMITS, sentence, _cells(_MOVED))
         for sentence in (
-            "Someone who finds out, or guesses, which cells were changed, which way and how far, "
-            "can compute true values; nothing was drawn at random.",
-            "Which cells were changed is not shown, and no limit is promised for how far a "
+            "Someone who finds out, or guesses, which cells were changed, in which direction and "
+            "by how much, can compute true values; nothing was drawn at random.",
+            "It is not shown which cells were changed, and no limit is promised for how far a "
             "published value is from the true one.",
-            "Someone who knows that a cell holds what they gave alone sees how far it was changed.",
+            "Someone who knows that a cell holds only what they gave sees how far it was changed.",
         )
     ),
     Entry(
@@ -123,32 +123,32 @@ CELLS: tuple[Entry, ...] = (
     Entry(
         LIMITS,
         "Someone who concludes from the published empty cells that a suppressed count is at least "
-        "1 may tell it more closely than the rules allow, even exactly.",
+        "1 may determine it more closely than the rules allow, even exactly.",
         lambda truth, _: truth.audited and not truth.present,
     ),
     Entry(
         LIMITS,
         "Distances are over all numbers: someone who uses that counts, and sums of whole numbers, "
-        "are whole may tell a suppressed value more closely than the rules allow.",
+        "are whole may determine a suppressed value more closely than the rules allow.",
         lambda truth, _: truth.audited,
     ),
     Entry(
         LIMITS,
         "Sums of finer tables: where several tables are sums of one finer table that is not "
-        "published, someone who uses that none of its cells is negative may tell a suppressed "
-        "value more closely than the rules allow, even exactly.",
+        "published, someone who uses that none of its cells is negative may determine a "
+        "suppressed value more closely than the rules allow, even exactly.",
         lambda truth, _: truth.audited and truth.several,
     ),
     Entry(
         LIMITS,
         "Which cells of several tables hold the same people or companies together (the towns of a "
         "district) is taken into account where they are counted from rows and empty cells are "
-        "published; what three or more large tables tell together by that is not.",
+        "published; what three or more large tables reveal together in this way is not.",
         lambda truth, _: truth.audited and truth.several,
     ),
     Entry(
         LIMITS,
-        "That an unsafe cell has the value 0 may be certain.",
+        "It may be certain that an unsafe cell has the value 0.",
         lambda truth, _: truth.audited and not truth.present,
     ),
     Entry(
@@ -182,14 +182,14 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         ASSUMES,
-        "Each cell was drawn once and keeps its value in every table that is made of "
-        "the same data on this computer.",
+        "Each cell was drawn once and keeps its value in every table that is made from the same "
+        "data on this computer.",
         _cells(_RANDOM),
     ),
     Entry(
         ASSUMES,
         "Each row has a secret key that was drawn once, so that cells of the same rows have the "
-        "same value in every table that is made of the same data on this computer.",
+        "same value in every table that is made from the same data on this computer.",
         _cells(_KEYED),
     ),
     Entry(
@@ -204,7 +204,7 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "Who is alone in a part of a total knows that the total is at least that part.",
+        "Anyone who is alone in a part of a total knows that the total is at least that part.",
         lambda truth, _: truth.audited and truth.alone,
     ),
     Entry(
@@ -214,7 +214,8 @@ CELLS: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "By which rules cells count as unsafe is not published, because it would help others.",
+        "The rules by which cells count as unsafe are not published, because that "
+        "would help attackers.",
         _cells(_SUPPRESS, _ADDITIVE, _MOVED),
     ),
     Entry(LIMITS, _TOTALS_TELL, _cells(_ADDITIVE, _RANDOM)),

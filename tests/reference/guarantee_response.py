@@ -82,14 +82,14 @@ RESPONSE: tuple[Entry, ...] = (
     ),
     Entry(
         ASSUMES,
-        "Each line of a text file counts as a row, inside quotes too: a value that holds a line "
-        "end makes two rows.",
+        "Each line of a text file counts as a row, also inside quotes: a value that contains a "
+        "line end makes two rows.",
         always,
     ),
     Entry(
         ASSUMES,
-        "A value that keeps its line or its record from being read can be told, since the other "
-        "values of its row are missing then.",
+        "A value that keeps its line or its record from being read can be recognised, since the "
+        "other values of its row are then missing.",
         always,
     ),
     Entry(
@@ -115,7 +115,7 @@ RESPONSE: tuple[Entry, ...] = (
     ),
     Entry(
         LIMITS,
-        "What the other columns, and other people's values, tell of {names}: where values go "
+        "What the other columns, and other people's values, reveal about {names}: where values go "
         "together, estimates from this release show it, and anyone who finds a person's row may "
         "judge the person by them.",
         _beside,

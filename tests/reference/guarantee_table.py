@@ -325,8 +325,8 @@ PRIVATE: tuple[Entry, ...] = (
           _unclustered("graph", rows=True)),
     Entry(ASSUMES, "What is protected is a single edge, regardless of whom it is about.",
           _unclustered("graph", rows=False)),
-    Entry(ASSUMES, "Each line of a text file counts as a row, inside quotes too: a value that "
-          "holds a line end makes two rows.", _noisy),
+    Entry(ASSUMES, "Each line of a text file counts as a row, also inside quotes: a value that "
+        "contains a line end makes two rows.", _noisy),
     Entry(ASSUMES, "Two nodes have one edge at most: repeated rows count once, and rows from a "
           "node "
           "to itself are left out.", _when(lambda t: t.kind == "graph" and not t.directed)),
@@ -369,16 +369,15 @@ PRIVATE: tuple[Entry, ...] = (
           _when(lambda t: t.kind == "graph" and t.change > 0)),
     Entry(ASSUMES, "Every other release about the same persons costs as well: losses add up.",
           _noisy),
-    Entry(ASSUMES, "One whose noise was not made alongside the same exact numbers counts up to "
-                   "{n} times.",
+    Entry(ASSUMES, "A release whose noise was not made alongside the same exact numbers counts up "
+        "to {n} times.",
           _beside),
     Entry(ASSUMES, "The random numbers come from a cryptographic generator, and the manifest "
           "holds a "
           "commitment to the source: against an adversary who breaks these nothing is promised.",
           _noisy),
     Entry(LIMITS, "Facts about a whole group, which hold whether or not one person is in the "
-          "data: who "
-          "is known to belong to the group may be judged by them.", _cubes),
+        "data: anyone who is known to belong to the group may be judged by them.", _cubes),
     Entry(LIMITS, "All edges of a node together: that someone has many edges, or none, is not "
           "hidden "
           "as one edge is.", _graphs),
@@ -541,7 +540,7 @@ def _requirement_entries() -> list[Entry]:
               _requirement("beta-likeness", {"variant": "basic"}, 0, beta=1)),
         Entry(CLAIM, f"{likeness}, and by at most as many times as the natural logarithm of 1 over "
               "that share.", _requirement("beta-likeness", {"variant": "enhanced"}, 0, beta=1)),
-        Entry(LIMITS, "More knowledge of {names}: the requirements on classes bound what is "
+        Entry(LIMITS, "More knowledge about {names}: the requirements on classes bound what is "
               "learned by someone who knows no more than the released distribution; anyone who can "
               "rule out values for a person, or counts similar values as one, may learn more.",
               lambda truth, gaps: set(listed(gaps[0])) == {e["attribute"] for e in truth.required}),
@@ -552,7 +551,7 @@ ROWS: tuple[Entry, ...] = (
     Entry(CLAIM, "The values of {names} are kept apart from the rows, by groups of at least "
                  "{n} rows in which all values are different.",
           _both(_of("apart"), _counts(1, "size"))),
-    Entry(CLAIM, "For every way to give the values of a group to its rows, this release would "
+    Entry(CLAIM, "For every way of assigning the values of a group to its rows, this release would "
           "have come out with exactly the same chance.", _apart),
     Entry(CLAIM, "So for someone who knows the columns of the rows, and to whom they reveal "
           "nothing about {names}, each value of a person's group is the true one with a chance of "
@@ -590,32 +589,32 @@ ROWS: tuple[Entry, ...] = (
         Entry(CLAIM, f"Someone who knows only {{names}} of a person, {told}and for whom a missing "
               "value may stand for any value, cannot narrow a released row down to fewer than {n}: "
               "each matches at least {n} released rows, itself among them, in all values that "
-              "neither misses (the one with the fewest matches {n}).",
+              "are missing in neither (the one with the fewest matches {n}).",
               _both(_k, _both(alone, _when(lambda t: t.missing == "any"))))
         for told, alone in (("", _alone), (_TELL, _kept))
     ),
-    Entry(CLAIM, "Missing values match nothing: no released row misses one of these below the top "
-          "of its hierarchy.", _when(lambda t: t.kind == "k" and t.missing == "nothing")),
+    Entry(CLAIM, "Missing values match nothing: no released row has one of these missing below "
+        "the top of its hierarchy.", _when(lambda t: t.kind == "k" and t.missing == "nothing")),
     Entry(CLAIM, "Every such combination covers rows of at least {n} households, and a household "
           "is released with all its rows or not at all.",
           lambda t, gaps: t.kind == "k" and t.households and number(gaps[0]) == t.k),
-    Entry(CLAIM, "Every such combination matches at least {n} rows of the file of the population "
-          "that the agency used.",
+    Entry(CLAIM, "Every such combination matches at least {n} rows of the population file that "
+          "the agency used.",
           lambda t, gaps: t.kind == "k" and number(gaps[0]) == t.people.get("k_map")),
     Entry(CLAIM, "Of the rows of that population with a combination, a share from {x} to {x} is "
           "released.",
           lambda t, gaps: t.kind == "k" and number(gaps[0]) == t.people.get("delta_min")
           and number(gaps[1]) == t.people.get("delta_max")),
-    Entry(LIMITS, "Another population: who is in the file of the population was not checked; where "
-          "persons are missing from it, where it is of another day, or where others know who of "
-          "them took part, the numbers of matches in it say less.",
+    Entry(LIMITS, "A different population: who is in the population file was not checked; where "
+        "persons are missing from it, where it has a different reference date, or where "
+        "others know who of them took part, the numbers of matches in it say less.",
           _when(lambda t: t.kind == "k" and bool(t.people))),
     Entry(LIMITS, "Households of different size: a combination covers rows of several households, "
           "but not equally many of each, so that a household with many of its rows is matched more "
           "often than once in k.", _when(lambda t: t.kind == "k" and t.households)),
     Entry(LIMITS, "Rows of a household: they are not marked, but where the released columns fit "
-          "together (an address, a couple's year of marriage) someone may join them, and know more "
-          "of a household than of each person in it.",
+        "together (an address, a couple's year of marriage) someone may join them, and "
+        "know more about a household than about each person in it.",
           _when(lambda t: t.kind == "k" and t.households and not t.columns.get("cluster")
                 and not t.columns.get("groups"))),
     Entry(LIMITS, "Knowledge of what is missing: someone who knows whether a value of a person is "
@@ -639,14 +638,14 @@ ROWS: tuple[Entry, ...] = (
     Entry(ASSUMES, "Each person has one identifier for {names}, always written the same way: one "
           "that is written in two ways counts as two persons.", _of("pseudonym")),
     Entry(ASSUMES, "The key of the pseudonyms ({names}) stays secret.", _of("pseudonym", "groups")),
-    Entry(ASSUMES, "Anyone who has it can compute the pseudonym of every identifier that comes to "
-          "mind, and by trying all of them turn every pseudonym back, even without the source: for "
-          "them the rows are as good as named.",
+    Entry(ASSUMES, "Anyone who has it can compute the pseudonym of every conceivable "
+          "identifier, and by trying all of them trace every pseudonym back, even without the "
+          "source: for them the rows are as good as named.",
           _when(lambda t: "pseudonym" in t.columns or "groups" in t.columns)),
     Entry(LIMITS, "What a whole class shares: when all its rows hold the same value, that value is "
-          "learnt of each of them without any link.", _kept),
+          "learned about each of them without any link.", _kept),
     Entry(LIMITS, "What a whole class shares: when all its rows hold the same value of {names}, "
-          "that value is learnt of each of them without any link.", _some(*OTHERS)),
+          "that value is learned about each of them without any link.", _some(*OTHERS)),
     *(
         Entry(LIMITS, "What columns reveal about each other: where the released columns go "
               "together (an industry with an occupation), someone may conclude from what they "
@@ -664,8 +663,7 @@ ROWS: tuple[Entry, ...] = (
               "row.", _of("insensitive"))
         for are in ("is", "are")
     ),
-    Entry(LIMITS, "Households and other groups: {names} ties rows together, so anyone who "
-          "recognises one "
+    Entry(LIMITS, "Households and other groups: {names} links rows, so anyone who recognises one "
           "member, or knows how the group is made up, may find the others.", _of("cluster")),
     *(
         Entry(LIMITS, f"Weights: {{names}} {are} released unchanged; a weight can reveal the "
@@ -695,10 +693,10 @@ ROWS: tuple[Entry, ...] = (
           "member, or knows how the group is made up, may find the others.", _of("groups")),
     Entry(LIMITS, "Joined releases: {names} is the same in every release with this key and the "
           "linkage domain “{names}”, so two of them can be joined row by row; what both reveal "
-          "about a person together may be told apart from fewer than {n} others.",
+          "about a person together may be shared with fewer than {n} others.",
           _both(_some("pseudonym", "groups"), _counts(2, "k"))),
-    Entry(LIMITS, "Later acts with the key: {names} was made for this release alone and cannot be "
-          "joined with others by those who do not have the key; anyone who has it can.",
+    Entry(LIMITS, "Later use of the key: {names} was made for this release only and cannot be "
+          "joined with others by anyone who does not have the key; anyone who has it can.",
           _some("pseudonym", "groups")),
     *(
         Entry(CLAIM, "For someone who knows of the true values only how often each occurs, and "
@@ -726,13 +724,14 @@ ROWS: tuple[Entry, ...] = (
               "covers at least {n} rows.", _both(_of("quasi"), _counts(1, "k"), _levels))
         for were in ("was", "were")
     ),
-    Entry(ASSUMES, "Ids, groups and draws stay secret: they existed in memory only, and were drawn "
-          "from a cryptographic generator; against an adversary who breaks it nothing is promised.",
+    Entry(ASSUMES, "Ids, groups and draws stay secret: they existed only in memory, and were "
+          "drawn from a cryptographic generator; against an adversary who breaks it nothing is "
+          "promised.",
           _drawn),
     Entry(ASSUMES, "This is the only release about these people: several draws of the same "
                    "values can be combined, and together they reveal the true ones.", _drawn),
-    Entry(ASSUMES, "It was published as it was drawn, not chosen among several draws after a look "
-          "at them.", _hidden),
+    Entry(ASSUMES, "It was published as it was drawn, not chosen among several draws after "
+        "looking at them.", _hidden),
     Entry(ASSUMES, "The {n} values of a group are different texts; values that mean nearly the "
           "same hide little from someone who only asks for that meaning.", _counts(0, "size")),
     Entry(ASSUMES, "For the claim on k: anyone who looks for a person knows nothing about them "
@@ -740,12 +739,12 @@ ROWS: tuple[Entry, ...] = (
     Entry(LIMITS, "Someone who knows most of the other people's values: over all outcomes of ids "
           "and coins a fixed swap need not give the same chances, and such a person may learn a "
           "value with certainty.", _drawn),
-    Entry(LIMITS, "What one published value says of a rare value: for someone who knows only how "
-          "often each value occurs, the belief in it rises from its share of the rows (f out of N) "
-          "to 1/{n} where it is published.", _counts(0, "size")),
+    Entry(LIMITS, "What one published value says about a rare value: for someone who knows only "
+        "how often each value occurs, the belief in it rises from its share of the rows "
+        "(f out of N) to 1/{n} where it is published.", _counts(0, "size")),
     Entry(LIMITS, "Large counts and shares of the population: they are meant to be accurate, and "
           "anyone who is known to belong to a group may be judged by them.", _hidden),
-    Entry(LIMITS, "{names} taken together: each is drawn by itself, and nothing is claimed "
+    Entry(LIMITS, "{names} taken together: each is drawn separately, and nothing is claimed "
                   "about what their published values reveal in combination.", _of("drawn")),
     *(
         Entry(LIMITS, f"What the other columns reveal: {{names}} {are} not drawn.",
@@ -767,15 +766,16 @@ ROWS: tuple[Entry, ...] = (
           _of("sensitive")),
     *(
         Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "
-              f"multiple of {{n}}: nothing of {them} is published, and the theorem says nothing of "
-              f"{them}.",
+              f"multiple of {{n}}: nothing of {them} is published, and the theorem says "
+              f"nothing about {them}.",
               _both(_counts(0, "removed"), _counts(1, "size"), _when(lambda t: not t.k)))
         for rows, them in (("row", "it"), ("rows", "them"))
     ),
     *(
         Entry(LIMITS, f"The {{n}} {rows} removed at random so that the number of rows is a "
               f"multiple of {{n}}: {released}, since {were} taken from those with more than {{n}} "
-              f"rows; nothing else of {them} is published, and the theorem says nothing of {them}.",
+              f"rows; nothing else of {them} is published, and the theorem says nothing about "
+              f"{them}.",
               _both(_counts(0, "removed"), _counts(1, "size"), _counts(2, "k")))
         for rows, released, were, them in (
             ("row", "its combination is one of the released ones", "it was", "it"),

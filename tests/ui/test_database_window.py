@@ -86,7 +86,7 @@ def test_tables_and_views_are_listed_and_one_is_chosen(
 
 
 def test_what_is_wrong_stands_in_the_window(qtbot: QtBot, window: DatabaseWindow) -> None:
-    for password, said in (("", "asks for a password"), ("no", "does not accept this user")):
+    for password, said in (("", "asked for a password"), ("no", "does not accept this user")):
         window.form.password.setText(password)
         window.form.connect_button.click()
         qtbot.waitUntil(lambda said=said: said in window.band.text)
@@ -145,7 +145,7 @@ def test_a_table_that_the_server_refuses_is_told_with_a_way_back(
         qtbot.addWidget(desk.window)
         desk.window.show()
         desk.beside.sourceAsked.emit(SourceSpec(server, table="people"))
-        qtbot.waitUntil(lambda: "asks for a password" in desk.data.band.text)
+        qtbot.waitUntil(lambda: "asked for a password" in desk.data.band.text)
         desk.data.band.triggered.emit("data.connect")
         window = desk.beside.database
         assert window is not None

@@ -175,7 +175,7 @@ def test_arrow_keys_walk_along_the_lattice_and_enter_looks_behind(
     qtbot.keyClick(board, Qt.Key.Key_Return)
     detail = panel.result.deck.detail
     qtbot.waitUntil(lambda: detail.isVisible())
-    assert detail.accessibleName() == "How exact is age?"
+    assert detail.accessibleName() == "How accurate is age?"
 
 
 def test_delete_forbids_a_table_which_then_gets_no_noise(

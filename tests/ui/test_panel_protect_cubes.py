@@ -284,7 +284,7 @@ def test_an_error_that_no_epsilon_reaches_is_answered_in_a_sentence(
     box = panel.settings.accuracy
     qtbot.waitUntil(lambda: box.table.count() == 8)
     qtbot.keyClicks(box.width_, "0.1")
-    qtbot.waitUntil(lambda: "making numbers whole alone adds ±" in box.words.text())
+    qtbot.waitUntil(lambda: "rounding to whole numbers alone adds ±" in box.words.text())
     assert not box.take.isVisible()
 
 
@@ -376,7 +376,7 @@ def test_slow_planners_and_the_bias_are_added_when_they_are_ready(
     table = next(chart for chart in deck.charts if chart.id == "cube-planners").table
     assert {row[0] for row in table.rows} == {"BMax", "All", "Base", "Exact", "Optimal"}
     bias = next(chart for chart in deck.charts if chart.id == "cube-bias")
-    assert bias.answer.startswith("If you choose “No negative numbers”, empty cells come out")
+    assert bias.answer.startswith("If you choose “No negative numbers”, empty cells are")
 
 
 def test_an_example_cell_is_shown_as_fifty_cases_around_the_size_that_is_typed(
@@ -416,7 +416,7 @@ def test_a_table_of_the_chart_opens_its_error_and_its_sources(
     qtbot.keyClick(surface, Qt.Key.Key_Right)
     qtbot.keyClick(surface, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: deck.detail.isVisible())
-    assert deck.detail.accessibleName() == "How exact is grand total?"
+    assert deck.detail.accessibleName() == "How accurate is grand total?"
     assert "computed from other tables" in deck.detail.accessibleDescription()
 
 

@@ -128,9 +128,9 @@ def test_a_chosen_cell_tells_why_and_what_it_costs(panel: ProtectPanel, qtbot: Q
     found = texts(page)
     unsafe = told_of(page, 3, 1, qtbot)
     assert "The value is 100, from 1 contributor." in unsafe
-    assert "Unsafe: 1 contributor, and the rule asks for 3." in unsafe
+    assert "Unsafe: 1 contributor, and the rule requires 3." in unsafe
     assert (
-        "Unsafe: it is a single contribution, 100, and the rule asks for 20\u00a0% of it." in unsafe
+        "Unsafe: it is a single contribution, 100, and the rule requires 20\u00a0% of it." in unsafe
     )
     assert "It must seem possible that it is 80, or 120." in unsafe
     assert "✓ That is as far as required." in unsafe
@@ -142,7 +142,7 @@ def test_a_chosen_cell_tells_why_and_what_it_costs(panel: ProtectPanel, qtbot: Q
     )
     helper = told_of(page, line, column, qtbot)
     assert "Suppressed to protect others, at a cost of" in helper
-    assert "Published, it would bring readers too close to" in helper
+    assert "If it were published, readers would come too close to" in helper
     total = told_of(page, 0, 0, qtbot)
     assert "Published. Suppressing it would cost" in total
 

@@ -125,7 +125,9 @@ def test_the_checklist_stands_there_before_anything_is_written(
     marks = [mark[0] for mark, _ in rows]
     assert marks.count("△") > 2
     assert marks == sorted(marks, key=lambda mark: ["✕", "△"].index(mark) if mark in "✕△" else 2)
-    asked = [question for _, question in rows].index("Does suppression hit some people most?")
+    asked = [question for _, question in rows].index(
+        "Does suppression affect some people more than others?"
+    )
     questions.list.grid.selectRow(asked)
     assert "→ " in questions.list.evidence
     questions.list.go.click()
@@ -150,7 +152,7 @@ def test_a_button_of_the_checklist_changes_the_setting_that_it_is_about(
     room.open(path)
     asked = room.panel.prepare.questions.list
     found = [asked.model.row(n)[1] for n in range(asked.model.rowCount())]
-    asked.grid.selectRow(found.index("Do published empty cells tell more?"))
+    asked.grid.selectRow(found.index("Do published empty cells reveal more?"))
     assert asked.go.text() == "Change this setting"
     asked.go.click()
     assert thaw(room.bench.work.parameters["attacker"]) == {"upper": 4, "present": True}

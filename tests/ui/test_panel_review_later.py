@@ -284,5 +284,5 @@ def test_without_a_key_the_way_to_make_one_leads(at: At, released: Person, tmp_p
     assert not room.page.keys.isVisible()
     lines = room.page.reasons.text.splitlines()
     assert len(lines) == 1
-    assert "no key of yours on this computer" in lines[0]
+    assert "You have no key on this computer" in lines[0]
     assert findings(room.panel) == []

@@ -95,7 +95,7 @@ def test_a_proposed_merge_becomes_part_of_the_plan_and_can_be_undone(
     qtbot.waitUntil(lambda: window.compared is not None)
     chart = window.chart.chart
     assert isinstance(chart, BarChart)
-    assert chart.categories[0] == "As it is"
+    assert chart.categories[0] == "Unchanged"
     named = [window.proposals.itemText(i) for i in range(window.proposals.count())]
     assert named == [row[0] for row in chart.table.rows][1:]
     assert list(chart.categories[1:]) == named[: len(chart.categories) - 1]

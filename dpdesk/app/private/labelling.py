@@ -156,4 +156,4 @@ def dimension_faults(public: Path, manifest: Manifest) -> Iterator[str]:
     for variable in book.variables:
         categories, values = published_dimensions(manifest)[variable.name]
         if variable != _declared(variable, categories if values else ()):
-            yield msg("says more of `{name}` than its declared categories", name=variable.name)
+            yield msg("says more about `{name}` than its declared categories", name=variable.name)

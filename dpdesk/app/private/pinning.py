@@ -90,7 +90,7 @@ def _check_filter(named: frozenset[str], drawn: frozenset[str], where: str) -> N
                 "plan.drawn-filter",
                 msg(
                     "{where}, [source]: the query names `{name}`, whose values are drawn: which "
-                    "rows are left would tell them.",
+                    "rows are left would reveal them.",
                     where=where,
                     name=name,
                 ),
@@ -222,10 +222,10 @@ def _unpinned(
     return InputError(
         "plan.unpinned",
         counted(
-            "{where}, [source]: the key {named} is missing; for a private method the plan alone "
-            "says how the source is read.",
-            "{where}, [source]: the keys {named} are missing; for a private method the plan alone "
-            "says how the source is read.",
+            "{where}, [source]: the key {named} is missing; for a differentially private method "
+            "the plan alone decides how the source is read.",
+            "{where}, [source]: the keys {named} are missing; for a differentially private method "
+            "the plan alone decides how the source is read.",
             n=len(lines),
             where=where,
             named=named,

@@ -128,7 +128,7 @@ def declared_categories(
     raise InputError(
         "cube.no-domain",
         msg("`{column}` has no hierarchy file that declares its categories.", column=column),
-        hint="Type them, or give the column a hierarchy file in Hierarchies.",
+        hint="Enter them, or give the column a hierarchy file in Hierarchies.",
         details={"key": "domains"},
     )
 

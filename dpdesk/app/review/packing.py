@@ -316,7 +316,7 @@ def _standing(picture: ReviewPicture) -> str:
 
     state = picture.state
     if not state.ok:
-        return "The review of this release is not to be relied on."
+        return "The review of this release cannot be relied on."
     if state.current is None:
         return "No one has submitted this release for review."
     names = ", ".join(sorted(one.person for one in state.current.ballots if not one.late))
@@ -536,8 +536,8 @@ _ATTACKS: Mapping[str, tuple[str, str]] = {
         "columns that are released unchanged",
     ),
     "privacy-loss": (
-        "Becoming surer about a person from noisy tables",
-        "whatever there is to know about everyone else",
+        "Becoming more certain about a person from noisy tables",
+        "everything that can be known about everyone else",
     ),
     "exact-tables": (
         "Averaging the noise away with exact totals",

@@ -376,7 +376,7 @@ def signature_claim(
         msg("review: {reason}.", reason=fault.reason) for fault in (*state.notes, *state.past)
     )
     if failures:
-        words = msg("{n:,} faults. The first: {reason}", n=len(faults), reason=faults[0].reason)
+        words = msg("{n:,} errors. The first: {reason}", n=len(faults), reason=faults[0].reason)
         words = faults[0].reason if len(faults) == 1 else words
         return ClaimCheck(SIGNED, CheckStatus.FAILED, words, REVIEW_FILE), failures, notes
     if state.faults:

@@ -62,8 +62,8 @@ def together_claim(releases: Sequence[Guarantee]) -> str:
     composed = _composed([one.parameters for one in releases])
     if composed is None or len({one.model for one in releases}) > 1:
         return msg(
-            "No one sentence holds for these {count} releases together: each has its own claim, "
-            "and what they cost adds up.",
+            "No single sentence holds for these {count} releases together: each has its own "
+            "claim, and their costs add up.",
             count=len(releases),
         )
     added = msg("The losses of these {count} releases are added up.", count=len(releases))
@@ -92,8 +92,8 @@ def _composed(guarantees: Sequence[Mapping[str, object]]) -> PrivateSettings | N
 
 def _not_covered(settings: CubeSettings) -> tuple[str, ...]:
     sentences = [
-        "Facts about a whole group, which hold whether or not one person is in the data: who is "
-        "known to belong to the group may be judged by them.",
+        "Facts about a whole group, which hold whether or not one person is in the data: anyone "
+        "who is known to belong to the group may be judged by them.",
     ]
     if not settings.replace:
         which = "values of a person who is known to be in the data"

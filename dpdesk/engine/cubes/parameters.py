@@ -41,8 +41,10 @@ from dpdesk.engine.private.settings import (
 )
 
 _CLIPPED = bounds(
-    "Least value; smaller ones count as this. To be declared without looking at the data.",
-    "Largest value; larger ones count as this. To be declared without looking at the data.",
+    "Smallest value; anything smaller counts as this value. To be declared without "
+    "looking at the data.",
+    "Largest value; anything larger counts as this value. To be declared without "
+    "looking at the data.",
     "Values are rounded to multiples of this. To be declared without looking at the data.",
 )
 
@@ -61,8 +63,8 @@ MEASURES = Records(
         _clipped(AVERAGE, "Average of a column"),
     ),
     "What a cell holds",
-    more=("Measure something more", "Another count, sum or average; the budget is shared"),
-    remove=("Remove this measure", "Measure the others only"),
+    more=("Measure something else as well", "Another count, sum or average; the budget is shared"),
+    remove=("Remove this measure", "Measure only the others"),
     proposed=(COUNT, {SUM: ""}),
 )
 
@@ -77,7 +79,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         required=True,
     ),
     LevelsParameter(
-        "levels", "Levels", "Level of its hierarchy at which a dimension is published; else 0."
+        "levels", "Levels", "Level of its hierarchy at which a dimension is published; otherwise 0."
     ),
     NestedParameter(
         "domains",
@@ -97,8 +99,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "counted_by",
         "Rows count by",
-        "All columns whose declared categories decide which rows count, the dimensions among them; "
-        "without it, the dimensions. Tables that are bought one by one count the same rows so.",
+        "All columns whose declared categories decide which rows count, including the dimensions; "
+        "if empty, the dimensions. In this way, tables that are bought one by one count the same "
+        "rows.",
     ),
     PublishParameter("publish", "Tables to publish", "Which cuboids the release holds."),
     CuboidsParameter(
@@ -111,13 +114,13 @@ PARAMETERS: tuple[Parameter, ...] = (
         "exact",
         "Tables without noise",
         "Cuboids, or single cells, that are released exactly: nothing protects them, and all "
-        "other tables get more noise, so that they hide as much alongside them.",
+        "other tables get more noise, so that they protect as much alongside them.",
         example='[["sex", "region"], { cuboid = ["age"], cells = [["20-29"]] }]',
     ),
     ChoiceParameter(
         "planner",
         "Planner",
-        "How it is chosen which cuboids get noise of their own.",
+        "How to choose which cuboids get noise of their own.",
         choices=(
             Choice(
                 "bmax",
@@ -126,11 +129,13 @@ PARAMETERS: tuple[Parameter, ...] = (
             ),
             Choice(
                 "pmost",
-                "PMost: as many precise cuboids as possible",
+                "PMost: as many accurate cuboids as possible",
                 "Greedy choice that brings most cuboids below the error `theta`.",
             ),
             Choice("all", "All: noise in every cuboid", "Each published cuboid is measured."),
-            Choice("base", "Base: noise in the finest cuboid", "All else is summed up from it."),
+            Choice(
+                "base", "Base: noise in the finest cuboid", "Everything else is summed up from it."
+            ),
             Choice(
                 "exact",
                 "Exact: the smallest largest error with equal noise",
@@ -146,15 +151,15 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     PositiveParameter(
         "theta",
-        "Error that counts as precise",
-        "Variance of a cell at or below which PMost calls a cuboid precise.",
+        "Error that counts as accurate",
+        "Variance of a cell up to which PMost counts a cuboid as accurate.",
         unit="squared people",
         applies=Condition("planner", ("pmost",)),
     ),
     ChoiceParameter(
         "objective",
-        "Make small",
-        "Which error the optimal planner makes small.",
+        "Minimise",
+        "Which error the optimal planner minimises.",
         choices=(
             Choice("maximum", "The largest variance of a cell"),
             Choice("average", "The average over cuboids of a cell's variance"),
@@ -167,13 +172,13 @@ PARAMETERS: tuple[Parameter, ...] = (
     CuboidNumbersParameter(
         "weights",
         "Weights",
-        "How much the error of a table counts, 1 where nothing is said.",
+        "How much the error of a table counts; 1 if nothing is given.",
         applies=Condition("planner", ("pmost", "optimal")),
     ),
     CuboidNumbersParameter(
         "targets",
-        "Wanted variances",
-        "Variances of a cell that tables shall have; those of other tables hardly matter.",
+        "Target variances",
+        "Variances of a cell that tables should have; those of other tables hardly matter.",
         applies=Condition("objective", ("targets",)),
         number="variance",
     ),
@@ -194,7 +199,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     epsilon_parameter(
         "The change that is covered, such as one person more or less, makes no output more likely "
-        "by more than ×e^ε.",
+        "by a factor of more than e^ε.",
     ),
     rho_parameter(
         "The budget for Gaussian noise, in zero-concentrated differential privacy.",
@@ -203,25 +208,25 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "noise",
         "Noise",
-        "Integer noise from an exact sampler; without it, `rho` means Gaussian noise.",
+        "Integer noise from an exact sampler; if nothing is given, `rho` means Gaussian noise.",
         choices=(
             Choice(LAPLACE, "Discrete Laplace", "For a budget in ε."),
             Choice(GAUSSIAN, "Discrete Gaussian", "For a budget in ρ (zCDP)."),
         ),
     ),
     neighbours_parameter(
-        "The two tables that no one is to be able to tell apart.",
+        "The two tables that no one should be able to distinguish.",
         added="Presence itself is protected.",
     ),
     ChoiceParameter(
         "consistency",
         "Make the tables agree",
-        "How tables that overlap are brought to agree; costs nothing of the budget.",
+        "How tables that overlap are made to agree; this costs no budget.",
         choices=(
             Choice("l2", "Least squares", "Unbiased, and the least error."),
             Choice("none", "Not at all", "Each table is summed up from its best noisy cuboid."),
-            Choice("l1", "Least absolute change", "A linear program, for small cubes."),
-            Choice("linf", "Least largest change", "A linear program, for small cubes."),
+            Choice("l1", "Smallest absolute change", "A linear program, for small cubes."),
+            Choice("linf", "Smallest maximum change", "A linear program, for small cubes."),
         ),
         default="l2",
     ),
@@ -252,7 +257,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Whether labels of the declared categories are published; a code list must not come from "
         "the data.",
         choices=(
-            Choice("none", "Are left out", "Readers see the categories of the plan alone."),
+            Choice("none", "Are left out", "Readers see only the categories of the plan."),
             Choice(
                 SOURCE_LABELS,
                 "Are published",

@@ -161,7 +161,7 @@ def _planner(values: Mapping[str, ParameterValue], noise: Noise, where: str) -> 
         sentence = "`basis` is residuals, which need Gaussian noise; give `rho`"
         raise misfit("cube.basis", where, sentence, "basis")
     if residuals and values["consistency"] != "l2":
-        sentence = "`basis` is residuals, which go with the consistency l2 alone"
+        sentence = "`basis` is residuals, which go only with the consistency l2"
         raise misfit("cube.basis", where, sentence, "consistency")
     return planner, residuals
 
@@ -262,7 +262,7 @@ def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fr
 
 def _check_residuals(replace: bool, measures: Sequence[Measure], where: str) -> None:
     if replace and any(measure.column for measure in measures):
-        sentence = "`basis` is residuals, which go with counts alone when a person is replaced"
+        sentence = "`basis` is residuals, which go only with counts when a person is replaced"
         raise misfit("cube.basis", where, sentence, "basis")
 
 
@@ -488,7 +488,7 @@ def _measure(item: object) -> Measure:
 
 ExactCells = Mapping[int, tuple[tuple[str, ...], ...]]
 _MEASURES = (
-    "exact tables go with counts alone: for sums and averages no one knows how much noise the "
+    "exact tables go only with counts: for sums and averages no one knows how much noise the "
     "others need alongside them"
 )
 _CONSISTENCY = "exact tables go with the consistency l2, or with none"

@@ -27,7 +27,8 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
         "intervals": _Kind(
             BuilderForm(
                 "Intervals",
-                "Numbers into wider and wider intervals, such as ages into 5 and 10 years.",
+                "Numbers into wider and wider intervals, such as ages into intervals "
+                "of 5 and 10 years.",
                 intervals.PARAMETERS,
             ),
             intervals.build_rows,
@@ -43,7 +44,7 @@ _KINDS: Mapping[str, _Kind] = MappingProxyType(
         "order": _Kind(
             BuilderForm(
                 "Groups",
-                "Categories in order, neighbours or named groups put together.",
+                "Ordered categories; neighbours or named groups are merged.",
                 orders.PARAMETERS,
             ),
             orders.build_rows,

@@ -84,7 +84,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "format",
         "Form of the dates",
-        "One or several forms such as dd.mm.yyyy; absent: found from the values.",
+        "One or several forms such as dd.mm.yyyy; if empty, determined from the values.",
     ),
     TextListParameter(
         "levels",

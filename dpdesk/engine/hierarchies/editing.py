@@ -63,7 +63,7 @@ def merge(hierarchy: Hierarchy, level: int, values: Collection[str], label: str)
     chosen = _known(hierarchy, level, values)
     _check_label(hierarchy, label)
     if label not in chosen and label in hierarchy.labels[level]:
-        raise _taken(hierarchy, label, level, "Include it in the merge, or take another label.")
+        raise _taken(hierarchy, label, level, "Include it in the merge, or choose another label.")
     rows = hierarchy.rows()
     tops = list(dict.fromkeys(row[level + 1] for row in rows if row[level] in chosen))
     if len(tops) > 1:
@@ -80,7 +80,7 @@ def rename(hierarchy: Hierarchy, level: int, value: str, label: str) -> Hierarch
     chosen = _known(hierarchy, level, [value])
     _check_label(hierarchy, label)
     if label != value and label in hierarchy.labels[level]:
-        raise _taken(hierarchy, label, level, "Merge the two instead, or take another label.")
+        raise _taken(hierarchy, label, level, "Merge the two instead, or choose another label.")
     rows = hierarchy.rows()
     for row in rows:
         if row[level] in chosen:
@@ -163,7 +163,7 @@ def _known(hierarchy: Hierarchy, level: int, values: Collection[str]) -> set[str
     if not chosen:
         raise InputError(
             "hierarchy.unknown-value",
-            msg("{place}: no value is chosen, expected some.", place=_place(hierarchy)),
+            msg("{place}: no value is chosen, expected at least one.", place=_place(hierarchy)),
         )
     for value in values:
         if value not in hierarchy.labels[level]:
@@ -195,7 +195,7 @@ def _taken(hierarchy: Hierarchy, label: str, level: int, hint: str) -> InputErro
     return InputError(
         "hierarchy.taken-label",
         msg(
-            "{place}: level {level} has a value {label} already.",
+            "{place}: level {level} already has a value {label}.",
             place=_place(hierarchy),
             level=level,
             label=quoted(label),

@@ -48,8 +48,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     DecimalParameter(
         "origin",
-        "Start counting at",
-        "A number at which an interval begins.",
+        "Intervals start at",
+        "A number at which some interval begins.",
         default=Fraction(0),
     ),
     DecimalParameter(
@@ -70,7 +70,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Write intervals as",
         "How an interval is written in the release.",
         choices=(
-            Choice("auto", "20-29 for whole numbers, else [20, 30["),
+            Choice("auto", "20-29 for whole numbers, otherwise [20, 30["),
             Choice("range", "20-29", "First and last whole number."),
             Choice("brackets", "[20, 30[", "From 20 up to, but not including, 30."),
         ),

@@ -38,7 +38,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextParameter(
         "character",
         "Mask character",
-        "What stands for a hidden character.",
+        "What replaces a hidden character.",
         default="*",
         longest=1,
     ),
@@ -60,8 +60,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextParameter(
         "pad",
         "Fill short codes with",
-        "Put on the left of shorter codes before masking, such as 0; empty: codes stay as they "
-        "are.",
+        "Added on the left of shorter codes before masking, such as 0; if empty, codes stay as "
+        "they are.",
         default="",
         longest=1,
     ),

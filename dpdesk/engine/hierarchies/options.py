@@ -24,7 +24,7 @@ ROOT = "*"
 APART = TextListParameter(
     "apart",
     "Kept apart",
-    "Values that stay themselves below the top, such as codes for missing or not applicable.",
+    "Values that stay unchanged below the top, such as codes for missing or not applicable.",
 )
 """An option of every builder that reads values: what is no number, code or date is left out."""
 

@@ -32,7 +32,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "order",
         "Order of the values",
         (
-            "All values in order; absent: sorted. Values that are not in the data may also be "
+            "All values in order; if empty, sorted. Values that are not in the data may also be "
             "listed."
         ),
     ),
@@ -47,7 +47,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "groups",
         "Named groups",
         "Instead of sizes: for each level, the groups and what they hold; what is in no group "
-        "stays itself.",
+        "stays unchanged.",
         example='[{ low = ["a", "b"], high = ["c", "d"] }]',
     ),
     APART,

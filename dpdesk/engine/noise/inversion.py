@@ -109,8 +109,8 @@ def whole_part(enclosure: Callable[[int], Interval], bits: int) -> int:
         work *= 2
     raise RefusedError(
         "noise.threshold",
-        "A probability of the noise could not be told apart from a fraction with a power of two "
-        "below the line.",
+        "A probability of the noise could not be distinguished from a fraction with a power of "
+        "two as its denominator.",
         hint="No noise was drawn; choose a slightly different scale.",
     )
 

@@ -118,7 +118,7 @@ def odds_bars(epsilon: float, subject: str, about: str, given: str) -> BarChart:
     after = tuple(float(highest_percent(prior, epsilon)) for prior in PRIORS)
     return BarChart(
         id="cube-odds",
-        question=msg("How much surer can someone become {about}?", about=about),
+        question=msg("How much more certain can someone become {about}?", about=about),
         answer=(
             msg(
                 "A suspicion of 10 % of {subject} can become at most {suspicion_after} "

@@ -201,7 +201,7 @@ def declare(
         raise InputError(
             "cube.level",
             msg(
-                "{place}: level {level} is asked of it, but it has no hierarchy.",
+                "{place}: level {level} is asked for, but it has no hierarchy.",
                 place=place,
                 level=level,
             ),
@@ -385,7 +385,7 @@ def _level(place: str, level: int, highest: int) -> InputError:
     return InputError(
         "cube.level",
         msg(
-            "{place}: level {level} is asked of it, but its hierarchy ends at level {highest}.",
+            "{place}: level {level} is asked for, but its hierarchy ends at level {highest}.",
             place=place,
             level=level,
             highest=highest,
@@ -396,7 +396,7 @@ def _level(place: str, level: int, highest: int) -> InputError:
 
 def made_beside_data(name: str, where: str) -> InputError:
     """The error for a hierarchy that was edited beside the data and so declares nothing."""
-    why = "its hierarchy was made with the data in view"
+    why = "its hierarchy was made by looking at the data"
     return _no_domain(name, msg("{where}, dimension `{name}`", where=where, name=name), why)
 
 
@@ -404,8 +404,8 @@ def _no_domain(name: str, place: str, why: str) -> InputError:
     return InputError(
         "cube.no-domain",
         msg(
-            "{place}: its categories are not declared ({why}); a private release must not learn "
-            "them from the data.",
+            "{place}: its categories are not declared ({why}); a differentially private release "
+            "must not take them from the data.",
             place=place,
             why=why,
         ),

@@ -27,8 +27,8 @@ PUBLISHING = (
     "cover what the decision itself reveals."
 )
 LINES = (
-    "Each line of a text file counts as a row, inside quotes too: a value that holds a line end "
-    "makes two rows."
+    "Each line of a text file counts as a row, also inside quotes: a value that contains a line "
+    "end makes two rows."
 )
 OTHERS = "Every other release about the same persons costs as well: losses add up."
 _ORIGINS = {
@@ -156,7 +156,7 @@ def others_beside_exact(settings: PrivateSettings, change: int) -> str:
         [
             OTHERS,
             msg(
-                "One whose noise was not made alongside the same exact numbers counts up to "
+                "A release whose noise was not made alongside the same exact numbers counts up to "
                 "{times:,} times.",
                 times=times,
             ),
@@ -313,8 +313,8 @@ def unit_words(settings: PrivateSettings, cluster: str | None) -> str:
 
 def _not_covered(settings: PrivateSettings) -> tuple[str, ...]:
     whole = (
-        "Facts about a whole group, which hold whether or not one person is in the data: who is "
-        "known to belong to the group may be judged by them."
+        "Facts about a whole group, which hold whether or not one person is in the data: anyone "
+        "who is known to belong to the group may be judged by them."
     )
     limits = "The number of persons in the data: it is taken to be known."
     if not settings.replace:

@@ -33,7 +33,7 @@ def recorded_origins(
     plain = value.plain if isinstance(value, Nested) else {}
     if not isinstance(plain, Mapping) or not all(text in ORIGINS for text in plain.values()):
         known = ", ".join(f"`{one}`" for one in ORIGINS)
-        sentence = msg("`origins` names another origin than {known}", known=known)
+        sentence = msg("`origins` names an origin other than {known}", known=known)
         raise misfit("cube.origins", where, sentence, "origins")
     strange = next((name for name in plain if name not in columns), None)
     if strange is not None:

@@ -86,7 +86,7 @@ def delta_parameter() -> PositiveParameter:
     return PositiveParameter(
         "delta",
         "δ, for display",
-        "With `rho`: the probability with which the ε that is shown may fail.",
+        "With `rho`: the probability with which the ε that is shown may not hold.",
         default=Fraction(1, 1_000_000),
         below=Fraction(1),
     )

@@ -135,7 +135,7 @@ def _of_cells(
                 needed=needed,
                 cells=settings.cells,
             ),
-            hint="Give a larger `view_cells`, or coarser categories by `levels`.",
+            hint="Give a larger `view_cells`, or coarser categories with `levels`.",
             details={"key": "view_cells"},
         )
     budgets = [settings.cells] if settings.cells else []

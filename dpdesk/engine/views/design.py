@@ -169,7 +169,7 @@ def designed(
                 where=given.where,
                 most=_MOST_SHARED,
             ),
-            hint="Take fewer views, or smaller ones.",
+            hint="Use fewer or smaller views.",
             details={"key": "views"},
         )
     sources = tuple(
@@ -256,11 +256,11 @@ def _notes(settings: ViewSettings, chosen: Chosen, cluster: str | None) -> tuple
         notes.append(
             Note(
                 "views.lacking",
-                msg("No view has {names}: nothing is measured of it.", names=listed(without)),
+                msg("No view has {names}: nothing about it is measured.", names=listed(without)),
             )
         )
     coverage = (
-        "The errors stated come from noise alone. Where a marginal lies in no view, how its "
+        "The errors stated come from noise alone. Where a marginal is in no view, how its "
         "dimensions go together is not measured: that error is not in the ±, and cannot be known "
         "from the release."
     )

@@ -43,7 +43,7 @@ _SHARED = {parameter.key: parameter for parameter in CUBE_PARAMETERS}
 PARAMETERS: tuple[Parameter, ...] = (
     replace(
         _SHARED["dimensions"],
-        help="The columns that marginals can be made of; each needs declared categories.",
+        help="The columns from which marginals can be made; each needs declared categories.",
     ),
     *(_SHARED[key] for key in ("levels", "domains", "origins", "outside")),
     IntegerParameter(
@@ -66,7 +66,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     IntegerParameter(
         "cover",
         "Dimensions covered together",
-        "Every so many dimensions lie together in a view; 2 unless you know that more is needed.",
+        "How many dimensions are to be together in a view, whichever they are; 2 "
+        "unless you know that more is needed.",
         unit="dimensions",
         minimum=1,
         maximum=3,
@@ -91,7 +92,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "reconstruct",
         "Make marginals by",
-        "How a marginal is made that lies in no view.",
+        "How a marginal is made that is in no view.",
         choices=(
             Choice(
                 MAX_ENTROPY,
@@ -265,7 +266,7 @@ def _too_many(count: int, where: str) -> InputError:
             count=count,
             most=MOST_MARGINALS,
         ),
-        hint="Publish fewer: any other can be made later from the release, by `dpdesk query`.",
+        hint="Publish fewer: any other can be made later from the release with `dpdesk query`.",
         details={"key": "marginals"},
     )
 
@@ -288,6 +289,6 @@ def check_cells(settings: ViewSettings, views: Sequence[Places], shape: Places, 
                     total=found,
                     most=most,
                 ),
-                hint="Take fewer dimensions, or coarser categories by `levels`.",
+                hint="Use fewer dimensions, or coarser categories with `levels`.",
                 details={"key": key},
             )

@@ -146,7 +146,7 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
     elif word == "HIERCODELIST":
         meta.notes.append(
             msg(
-                "Column `{name}` has the hierarchy {file}: name it as its `hierarchy`.",
+                "Column `{name}` has the hierarchy {file}: give it as its `hierarchy`.",
                 name=variable.name,
                 file=value.strip(chr(34)),
             )
@@ -197,7 +197,7 @@ def read_code_list(path: Path) -> dict[str, str]:
                     line=number,
                     found=line[:60],
                 ),
-                hint="Repair the line of the code list.",
+                hint="Correct the line of the code list.",
                 details={"metadata_line": number},
             )
         code, label = found[1] or found[2], found[3]
@@ -212,7 +212,7 @@ def read_code_list(path: Path) -> dict[str, str]:
                     line=number,
                     code=code,
                 ),
-                hint="Repair the code list.",
+                hint="Correct the code list.",
                 details={"metadata_line": number},
             )
     return labels
@@ -228,7 +228,7 @@ def _fault(path: Path, number: int, found: str, expected: str) -> InputError:
             found=found,
             expected=expected,
         ),
-        hint="Repair the metadata, or describe the columns in the plan (`columns`).",
+        hint="Correct the metadata, or describe the columns in the plan (`columns`).",
         details={"metadata_line": number},
     )
 
@@ -349,8 +349,8 @@ def _unfit(table: CellTable, text: str) -> InputError:
     return InputError(
         "export.argus",
         msg(
-            "Table `{table}`: files for τ-ARGUS cannot hold {text}, expected codes without quotes, "
-            "separators, control characters and blanks at their ends.",
+            "Table `{table}`: files for τ-ARGUS cannot hold {text}, expected codes without "
+            "quotes, separators, control characters or spaces at either end.",
             table=table.name,
             text=quoted(text),
         ),

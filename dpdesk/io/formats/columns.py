@@ -82,8 +82,8 @@ def check_names(
             raise InputError(
                 "source.names",
                 msg(
-                    "{source}: the columns {i} and {j} are both named `{name}`, expected a name "
-                    "of its own for each.",
+                    "{source}: the columns {i} and {j} are both named `{name}`, expected a "
+                    "different name for each.",
                     source=source,
                     i=first + 1,
                     j=j + 1,

@@ -181,8 +181,8 @@ class FixedWidthReader:
         self.notes.add(
             "cut",
             msg(
-                "Line {line:,} ends inside column `{name}`, after {length} characters; its "
-                "value is what is there.",
+                "Line {line:,} ends inside column `{name}`, after {length} characters; what is "
+                "there is read as its value.",
                 line=number,
                 name=column.variable.name,
                 length=length,
@@ -242,7 +242,7 @@ class FixedWidthReader:
         return InputError(
             code,
             msg("{name}, line {number:,}: {what}.", name=self._path.name, number=number, what=what),
-            hint="Repair the line, or name the right `encoding` or `columns` under [source].",
+            hint="Correct the line, or name the right `encoding` or `columns` under [source].",
             details={"line": number},
         )
 
@@ -259,7 +259,7 @@ def described_columns(request: ReadRequest, notes: Notes) -> tuple[list[ArgusCol
     if path is None:
         raise InputError(
             "source.columns",
-            msg("{name}: nothing says where its columns are.", name=file.name),
+            msg("{name}: it is not stated where its columns are.", name=file.name),
             hint=msg(
                 "Put {file}.rda next to it, name it as `metadata`, or give `columns` or "
                 "`widths` under [source].",

@@ -232,7 +232,7 @@ class FrameReader:
         return head, len(line)
 
     def _damaged(self) -> Exception:
-        return damaged(self._name, "the file is not what DPDesk writes of a DataFrame")
+        return damaged(self._name, "the file is not what DPDesk writes for a DataFrame")
 
 
 def _without_order(column: Mapping[str, object]) -> Mapping[str, object]:

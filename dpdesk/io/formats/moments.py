@@ -94,8 +94,8 @@ def without_ranges(notes: Notes, variables: Sequence[Variable]) -> tuple[Variabl
             notes.add(
                 f"range {variable.name}",
                 msg(
-                    "Column `{name}`: the range of missing dates or times is not taken over; "
-                    "its values stay ordinary values.",
+                    "Column `{name}`: the range of missing dates or times is not kept; its values "
+                    "stay ordinary values.",
                     name=variable.name,
                 ),
             )

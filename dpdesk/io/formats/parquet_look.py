@@ -103,8 +103,8 @@ def _check_names(path: Path, names: tuple[str, ...]) -> None:
             raise InputError(
                 "parquet.duplicate-names",
                 msg(
-                    "{source}: the columns {i} and {j} are both named `{name}`, expected a name "
-                    "of its own for each.",
+                    "{source}: the columns {i} and {j} are both named `{name}`, expected a "
+                    "different name for each.",
                     source=path.name,
                     i=first + 1,
                     j=j + 1,
@@ -173,7 +173,9 @@ def _labels(path: Path, names: tuple[str, ...]) -> tuple[Codebook, tuple[str, ..
     except UnreadableJsonError:
         return NO_BOOK, ("The labels in the metadata of the file are damaged; it is read without.",)
     found = tuple(variable for variable in book.variables if variable.name in names)
-    return Codebook(found), ("Labels and user-missing values come from the metadata of the file.",)
+    return Codebook(found), (
+        ("Labels and values declared missing come from the metadata of the file."),
+    )
 
 
 def _note_values(path: Path, names: Sequence[str], notes: Notes) -> None:
@@ -441,6 +443,6 @@ def _no_utf8(path: Path, column: str, row: int) -> InputError:
             row=row,
             column=column,
         ),
-        hint="Repair the value in the program that wrote the file.",
+        hint="Correct the value in the program that wrote the file.",
         details={"row": row, "column": column},
     )

@@ -56,13 +56,15 @@ def _broken_down(name: str, ended: int | None) -> InputError:
     if ended == _KILLED:
         return InputError(
             "read.stopped",
-            msg("{name}: the system ended the reader, as it does when memory is short.", name=name),
+            msg(
+                "{name}: the system stopped the reader, as it does when memory is short.", name=name
+            ),
             hint="Close other programs and try again.",
         )
     return InputError(
         "read.stopped",
         msg(
-            "{name}: the reader broke down before it could name a place (exit code {code}); a "
+            "{name}: the reader crashed before it could name a place (exit code {code}); a "
             "damaged file can cause this.",
             name=name,
             code=ended,

@@ -33,7 +33,7 @@ _RENAMED = re.compile(r"_duplicated\d+$")
 _EXAMPLE = 40
 """Characters of a text that stand in a sentence."""
 _ENDING_HINT = (
-    "Name the right `encoding` under [source], for instance cp1252, or repair the text in its "
+    "Name the right `encoding` under [source], for instance cp1252, or correct the text in its "
     "program."
 )
 
@@ -210,12 +210,12 @@ def nul_in_label(name: str, column: str, what: str) -> InputError:
         "read.nul",
         msg(
             "{name}, column `{column}`: {what} holds a NUL character, at which other programs "
-            "end it.",
+            "stop reading it.",
             name=name,
             column=column,
             what=what,
         ),
-        hint="Repair it in its program.",
+        hint="Correct it in the program that wrote it.",
         details={"column": column},
     )
 
@@ -283,8 +283,8 @@ def note_unseen(notes: Notes, endings: Endings) -> None:
         notes.add(
             "unseen",
             msg(
-                "Texts in the encoding {encoding} cannot be looked through for ones that are "
-                "cut off inside their last character; this is left out of them.",
+                "Texts in the encoding {encoding} cannot be searched for ones that are cut off "
+                "inside their last character; that character is left out.",
                 encoding=endings.encoding,
             ),
         )
@@ -329,7 +329,7 @@ def check_names(file: str, names: Sequence[str]) -> None:
                     number=number,
                     name=name,
                 ),
-                hint="Give each column another name in its program.",
+                hint="Give each column a different name in its program.",
                 details={"column": name},
             )
 
@@ -362,6 +362,6 @@ def nul_in_text(name: str, row: int, column: str) -> InputError:
             row=row,
             column=column,
         ),
-        hint="Repair the value in its program, or leave the column out.",
+        hint="Correct the value in its program, or leave the column out.",
         details={"row": row, "column": column},
     )

@@ -188,7 +188,7 @@ def failed(error: Exception, request: ReadRequest) -> ReadFailed:
     return ReadFailed(
         "read.stopped",
         msg(
-            "{name}: the reader met something it does not know ({kind}: {error}).",
+            "{name}: the reader found something it does not know ({kind}: {error}).",
             name=name,
             kind=type(error).__name__,
             error=error,

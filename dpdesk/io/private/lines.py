@@ -81,7 +81,7 @@ def line_codec(encoding: str, name: str) -> str:
             "encoding.state",
             msg(
                 "{name}: in the encoding {encoding}, the beginning of a file changes how its "
-                "lines are read, which no private method allows.",
+                "lines are read, which no differentially private method allows.",
                 name=name,
                 encoding=encoding,
             ),

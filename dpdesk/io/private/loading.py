@@ -119,8 +119,8 @@ def _told_by_others(
                 "{name}: the values of all columns are drawn, expected one more column.",
                 name=path.name,
             ),
-            hint="Add a column such as the number of each row: a row without any value is not a "
-            "row, which would tell what its person holds.",
+            hint="Add a column such as the number of each row: a row without any value does not "
+            "count, which would reveal what its person holds.",
         )
     others = [f"c{j}" for j, name in enumerate(loaded.names) if form(name) not in drawn]
     filled = " OR ".join(f"NOT {blank_sql(column)}" for column in others) or "true"
@@ -149,7 +149,7 @@ def _refuse_leave(
                 '{path}: `empty_rows = "keep"` does not apply where values are drawn.',
                 path=source,
             ),
-            hint="Remove it; a row is one there when a column whose values are not drawn holds a "
+            hint="Remove it; there, a row counts when a column whose values are not drawn holds a "
             "value.",
             details={"key": "empty_rows"},
         )
@@ -157,10 +157,11 @@ def _refuse_leave(
         raise InputError(
             "source.option",
             msg(
-                '{path}: `empty_rows = "keep"` does not apply to a sheet and a private method.',
+                '{path}: `empty_rows = "keep"` does not apply to a sheet with a '
+                "differentially private method.",
                 path=source,
             ),
-            hint="Remove it; a row without any value is not a row of a sheet there.",
+            hint="Remove it; there, a row without any value is not a row of the sheet.",
             details={"key": "empty_rows"},
         )
     if spec.empty_rows == KEEP and file_format == "xpt":
@@ -180,7 +181,8 @@ def _refuse_leave(
             raise InputError(
                 "source.option",
                 msg(
-                    "{path}: `allow` lists `{kind}`, which does not apply to a private method.",
+                    "{path}: `allow` lists `{kind}`, which does not apply to a "
+                    "differentially private method.",
                     path=source,
                     kind=kind,
                 ),
@@ -316,8 +318,8 @@ def _head(
         raise InputError(
             "csv.quote",
             msg(
-                "{name}, line {number}: the header has a quote that does not end on its line, "
-                "and for a method with noise each line is a record.",
+                "{name}, line {number}: the header has a quote that does not end on its line, and "
+                "for a differentially private method each line is a record.",
                 name=name,
                 number=lines.number,
             ),

@@ -211,7 +211,9 @@ class PartSource:
                 raise PartError(msg("the part {name} is not a list", name=name[:8]))
             items += found
         if head.get("items") != len(items):
-            raise PartError(msg("the part {name} holds another number of values", name=name[:8]))
+            raise PartError(
+                msg("the part {name} holds a different number of values", name=name[:8])
+            )
         self.used.add(name)
         return items
 

@@ -228,7 +228,9 @@ class Ledger(Closing):
             record = self._book.debits.get(number)
             other = isinstance(debit, Debit) and debit.ledger != self.identity
             if record is None or record.settled is not None or other:
-                found = "no debit of this ledger" if record is None or other else "already settled"
+                found = (
+                    ("not a debit of this ledger") if record is None or other else "already settled"
+                )
                 raise RefusedError(
                     "ledger.settled",
                     msg(

@@ -95,9 +95,9 @@ def _drawn(case: Case) -> Answer:
     text = joined([text, *(_rarest(case, name) for name in names)], "")
     minimum = case.policy.whole("minimum_l")
     if minimum is not None and size < minimum:
-        text += msg(" The policy asks for ℓ of {minimum:,} or more.", minimum=minimum)
+        text += msg(" The policy requires ℓ of {minimum:,} or more.", minimum=minimum)
         return Answer(Status.FAIL, text, Basis.MANIFEST, msg("Set l to {n:,} or more.", n=minimum))
-    advice = "Judge whether so large a chance is harmless for the rarest value."
+    advice = "Judge whether such a large chance is harmless for the rarest value."
     return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
 
 
@@ -128,9 +128,9 @@ def _apart(case: Case) -> Answer:
     )
     minimum = case.policy.whole("minimum_l")
     if minimum is not None and size < minimum:
-        text += msg(" The policy asks for ℓ of {minimum:,} or more.", minimum=minimum)
+        text += msg(" The policy requires ℓ of {minimum:,} or more.", minimum=minimum)
         return Answer(Status.FAIL, text, Basis.MANIFEST, msg("Set l to {n:,} or more.", n=minimum))
-    advice = "Judge whether so few values are harmless to be narrowed down to."
+    advice = "Judge whether it is harmless to be narrowed down to so few values."
     return Answer(Status.REVIEW, text, Basis.MANIFEST, advice)
 
 
@@ -164,7 +164,7 @@ def _found_rows(case: Case, table: TableFacts) -> Answer:
     text += "unchanged: anyone who knows them of a person sees that the person is in the data."
     if quasi:
         text += msg(
-            " By {quasi}, {uniques} can be told apart from all others.",
+            " By {quasi}, {uniques} can be distinguished from all others.",
             quasi=named(quasi),
             uniques=part(table.uniques, table.rows),
         )
@@ -186,8 +186,8 @@ def _linkage(case: Case, table: TableFacts) -> Answer:
         )
         return Answer(Status.REVIEW, text, Basis.TABLE, advice, _alone(case))
     text = counted(
-        ("{quasi} is released unchanged; by them {uniques} can be told apart from all others."),
-        ("{quasi} are released unchanged; by them {uniques} can be told apart from all others."),
+        ("{quasi} is released unchanged; by them {uniques} can be distinguished from all others."),
+        ("{quasi} are released unchanged; by them {uniques} can be distinguished from all others."),
         n=len(quasi),
         quasi=named(quasi),
         uniques=part(table.uniques, table.rows),
@@ -303,7 +303,7 @@ def _unchanged_rows(case: Case, table: TableFacts) -> Answer:
     )
     if quasi:
         text += msg(
-            " By {quasi}, {uniques} can be told apart from all others.",
+            " By {quasi}, {uniques} can be distinguished from all others.",
             quasi=named(quasi),
             uniques=part(table.uniques, table.rows),
         )
@@ -410,7 +410,7 @@ def _source(case: Case) -> Answer:
             return Answer(Status.PASS, text, Basis.SOURCE)
     check = case.facts.claim(MADE_AGAIN)
     if check is not None and check.status is CheckStatus.FAILED:
-        text = "Made again from the source, the table is another."
+        text = "Made again from the source, the table is different."
         return Answer(Status.FAIL, text, Basis.SOURCE, "Make the release again from the source.")
     if case.facts.about.protection is Protection.NOISE:
         text = "Noise is drawn once and forgotten, so no table can be made again from the source."
@@ -429,20 +429,20 @@ def _public_fields(case: Case) -> Answer:
     check = case.facts.claim(LISTED)
     if check is not None and check.status is CheckStatus.CONFIRMED:
         text = (
-            "Every field of the public part is one that the program lists with what it can tell "
-            "about people who are not in the release."
+            "Every field of the public part is one that the program lists together with what it "
+            "can reveal about people who are not in the release."
         )
         names = _levels_tell(case)
         if not names:
             return Answer(Status.PASS, text, Basis.FILES)
         text = msg(
-            "The levels of {names} follow from values of suppressed rows as well: made "
-            "from the released rows alone, they would be others.",
+            "The levels of {names} also follow from values of suppressed rows: made from the "
+            "released rows alone, they would be different.",
             names=named(names),
         )
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, _WRITE_OUT)
     if check is None or check.status is not CheckStatus.NOT_CHECKABLE:
-        text = "It was not found that every public field is a listed one."
+        text = "It could not be shown that every public field is a listed one."
         return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
     text = "A public number is computed from the original values of all rows, as earlier versions "
     text += "did it"
@@ -523,7 +523,7 @@ def _mode(case: Case) -> Answer:
                 signer=protocol.signer,
                 value=protocol.signature.value,
             )
-        return Answer(Status.FAIL, text, Basis.FILES, "Ask for a protocol that is signed afresh.")
+        return Answer(Status.FAIL, text, Basis.FILES, "Ask for a newly signed protocol.")
     if protocol.differences:
         more = len(protocol.differences) - 1
         also = msg(" ({more:,} more)", more=more) if more else ""
@@ -536,7 +536,7 @@ def _mode(case: Case) -> Answer:
         advice = "Apply the protocol as it is, or submit the change as a new protocol."
         return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
     text = msg(
-        "The plan is {name}, signed by {signer}, but for source and title.",
+        "Except for source and title, the plan is {name}, signed by {signer}.",
         name=name,
         signer=protocol.signer,
     )
@@ -562,7 +562,7 @@ def _optimum(case: Case) -> Answer | None:
     if value is True:
         text = "The search proved that no other choice within the limits is better."
         return Answer(Status.PASS, text, Basis.MANIFEST)
-    text = "The release does not claim to be the proven best; the policy asks for that."
+    text = "The release does not claim to be the proven best; the policy requires that."
     advice = "Use an exact search, or levels that it found."
     return Answer(Status.FAIL, text, Basis.MANIFEST, advice)
 
@@ -640,7 +640,7 @@ def _table_rule(
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     shown = "no such rule" if found is None else number_text(found)
     text = msg(
-        "The plan's {rule} rule: {shown}; the policy asks for {asked}.",
+        "The plan's {rule} rule: {shown}; the policy requires {asked}.",
         rule=rule,
         shown=shown,
         asked=asked,
@@ -683,15 +683,15 @@ def _noise_paid(case: Case) -> str:
 
 
 RELEASE_ITEMS = (
-    Question("verified", "Is the release whole, and does every claim hold?", _verified),
+    Question("verified", "Is the release complete, and is every claim true?", _verified),
     Question("known-method", "Do these questions fit the method?", _known),
     Question("source", "Was the table made again from its source?", _source),
     Question(
-        "public-fields", "Do public numbers keep quiet about people left out?", _public_fields
+        "public-fields", "Do public numbers reveal nothing about people left out?", _public_fields
     ),
     Question("policy", "Is this the agency's own policy?", _policy),
     Question("method", "Is the method allowed?", _method),
-    Question("mode", "Did the release come about in an allowed way?", _mode),
+    Question("mode", "Was the release made in an allowed way?", _mode),
     Question("optimum", "Is the release the proven best of its kind?", _optimum),
     Question("epsilon", "Is ε small enough?", _epsilon),
     Question("threshold", "Are cells of few contributors protected?", _threshold),
@@ -795,6 +795,6 @@ def _content(case: Case) -> Sequence[Question | TableQuestion]:
 
 
 def _sign_offs(policy: Policy) -> Sequence[Item]:
-    text = "The policy asks this of every release; the person who accepts it answers for it."
+    text = "The policy requires this of every release; the person who accepts it answers for it."
     answer = Answer(Status.REVIEW, text, Basis.PERSON)
     return [answered(f"sign-off-{key}", text, answer) for key, text in policy.sign_offs.items()]

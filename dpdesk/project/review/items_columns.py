@@ -72,7 +72,7 @@ def _telling(case: Case) -> Answer:
         return _NOT_MEASURED
     found = _read(raw)
     if found is None:
-        text = "What the evidence says of columns that reveal others cannot be read."
+        text = "What the evidence says about columns that reveal others cannot be read."
         return Answer(Status.FAIL, text, _EVIDENCE, "Make the release again.")
     size = _size(case)
     sure = max((each for each in found if each.certain), key=_certain_share, default=None)
@@ -241,11 +241,14 @@ def _alone(case: Case) -> Answer:
     alone = _whole(release.evidence.risk.get("rows_alone"))
     rows = _whole(release.manifest.result.get("rows_out"))
     if alone is None or not rows:
-        text = "How many rows no other row equals was not counted, or lies in the internal part."
+        text = (
+            "The number of rows that are equal to no other was not counted, or is in the internal "
+            "part."
+        )
         advice = "Look at the whole release folder, or make the release again."
         return Answer(Status.REVIEW, text, _EVIDENCE, advice)
     if alone > rows:
-        text = "What the evidence says of rows that are alone cannot be."
+        text = "What the evidence says about rows that are alone is impossible."
         return Answer(Status.FAIL, text, _EVIDENCE, "Make the release again.")
     text = msg(
         "By all released columns together, {alone} can be distinguished from all others.",
@@ -354,7 +357,7 @@ def _identifiers(case: Case, table: TableFacts) -> Answer:
         )
         return Answer(Status.REVIEW, text, _TABLE, advice)
     if not roles:
-        text = "No column looks like an identifier; the roles lie in the internal part."
+        text = "No column looks like an identifier; the roles are in the internal part."
         return Answer(Status.REVIEW, text, _TABLE, "Check the whole release folder.")
     left_out = sum(role == Role.IDENTIFIER.value for role in roles.values())
     text = "The plan's one identifier is not in the table."
@@ -434,7 +437,7 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
         unique=part(worst.unique, table.rows),
         distinct=counted("{n:,} different value", "{n:,} different values", n=worst.distinct),
     )
-    advice = "Leave the column out, round or band it, or make it a quasi-identifier."
+    advice = "Leave the column out, round or group it, or make it a quasi-identifier."
     if limit is not None:
         over = Fraction(worst.unique, table.rows) > limit
         text += msg("; the policy allows {percent}.", percent=percent(limit))
@@ -443,8 +446,8 @@ def _own_values(case: Case, table: TableFacts) -> Answer:
     if status is Status.FAIL:
         named = [each for each in columns if _uniqueness(each, table.rows) is Status.FAIL]
         text = msg(
-            "{name} is released unchanged and has {distinct} in {rows:,} rows: anyone who "
-            "knows such a value of a person finds the row.",
+            "{name} is released unchanged and has {distinct} in {rows:,} rows: anyone who knows "
+            "such a value of a person can find the row.",
             name=quoted(named[0].name),
             distinct=counted(
                 "{n:,} different value", "{n:,} different values", n=named[0].distinct
@@ -486,7 +489,7 @@ def _exposed(case: Case, table: TableFacts) -> Answer:
         text += msg("; less often with {others}", others=named(others)) if others else ""
     else:
         text = msg(
-            "Also with one of {name}, every group has {k:,} rows or more",
+            "Even with one of {name}, every group has {k:,} rows or more",
             name=named([each.name for each, _ in found]),
             k=table.k,
         )
@@ -566,7 +569,7 @@ def _extremes(case: Case, table: TableFacts) -> Answer | None:
     )
     others = [other for other, _ in far[1:]]
     text += msg("; likewise in {others}.", others=named(others)) if others else "."
-    advice = "Top-code the column: publish one value for all that is above a limit."
+    advice = "Top-code the column: publish one value for everything above a limit."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
 
@@ -576,7 +579,7 @@ def _weights(case: Case, table: TableFacts) -> Answer | None:
         return None
     text = joined(_weight_words(each, table) for each in columns[:3])
     advice = (
-        "Ask whether a weight tells the stratum, region or non-response of a person; if so, "
+        "Ask whether a weight reveals the stratum, region or non-response of a person; if so, "
         "calibrate or coarsen it."
     )
     return Answer(Status.REVIEW, text, _TABLE, advice)
@@ -600,7 +603,7 @@ def _weight_words(column: ColumnFacts, table: TableFacts) -> str:
 
 def _groups(case: Case, table: TableFacts) -> Answer | None:
     columns = table.with_role(Role.CLUSTER)
-    advice = "Leave the column out, or ask what the make-up of a household gives away."
+    advice = "Leave the column out, or ask what the composition of a household gives away."
     whole = _households(case)
     if not columns:
         joins = bool(case.facts.release.manifest.guarantee.parameters.get("pseudonyms_of_groups"))
@@ -608,8 +611,8 @@ def _groups(case: Case, table: TableFacts) -> Answer | None:
         return Answer(status, whole, Basis.EVIDENCE, advice if joins else "") if whole else None
     text = joined(
         msg(
-            "{name} ties the {rows:,} rows to {distinct}, the largest of {rows2}; "
-            "{unique} are alone in theirs.",
+            "{name} divides the {rows:,} rows into {distinct}, the largest of {rows2}; {unique} "
+            "are alone in theirs.",
             name=quoted(each.name),
             rows=table.rows,
             distinct=counted("{n:,} group", "{n:,} groups", n=each.distinct),
@@ -633,7 +636,8 @@ def _households(case: Case) -> str:
     known = {key: n for key, n in given.items() if isinstance(n, int)}
     return msg(
         "Households are released whole, {kept:,} of {all:,}, at least {fewest:,} in each class; "
-        "{alone:,} of them have a make-up that no other has, {few:,} one that fewer than k have.",
+        "{alone:,} of them have a composition that no other has, {few:,} one that fewer than k "
+        "have.",
         kept=known.get("kept", 0),
         all=known.get("households", 0),
         fewest=known.get("fewest_in_a_class", 0),
@@ -656,7 +660,10 @@ def _population(case: Case, table: TableFacts) -> Answer | None:
         rows=rows if isinstance(rows, int) else 0,
         name=quoted(str(given.get("name", ""))),
     )
-    advice = "Ask of which day the file is, whom it leaves out, and whether others have it."
+    advice = (
+        "Ask what the reference date of the file is, whom it leaves out, and whether others have "
+        "it."
+    )
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 
 
@@ -676,7 +683,7 @@ COLUMN_ITEMS = (
         "extremes", "Is anyone recognisable by an extreme value?", _extremes, always=False
     ),
     TableQuestion("weights", "May the weights be published?", _weights, always=False),
-    TableQuestion("groups", "May rows be tied together?", _groups, always=False),
+    TableQuestion("groups", "May rows be linked to each other?", _groups, always=False),
     TableQuestion("population", "Is the population file the right one?", _population, always=False),
     PSEUDONYM_ITEM,
 )

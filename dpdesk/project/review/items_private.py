@@ -90,11 +90,11 @@ def _loss(case: Case) -> Answer:
     if any(case.facts.confirmed(name) for name in names):
         text += " The stated noise costs no more than that."
         if epsilon > NO_PROTECTION:
-            advice = "So large an ε protects no one. Choose a smaller one and release again."
+            advice = "Such a large ε protects no one. Choose a smaller one and release again."
             return Answer(Status.FAIL, text, Basis.FILES, advice)
-        advice = "Judge whether that is little enough for these people."
+        advice = "Judge whether that is low enough for these people."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
-    text += " The stated noise was not found to cost no more than that."
+    text += " It could not be confirmed that the stated noise costs no more than that."
     return Answer(Status.FAIL, text, Basis.FILES, "Do not publish it; make the release again.")
 
 
@@ -110,12 +110,12 @@ def _unit(case: Case) -> Answer:
             held=held,
         )
         return Answer(Status.PASS, text, Basis.EVIDENCE)
-    text = msg(
-        "It is taken for granted that every person has {held}; nothing enforced it.", held=held
-    )
+    text = msg("It is assumed that every person has {held}; nothing enforced it.", held=held)
     if rows == 1 and _is_graph(case):
         text = "One edge is hidden at a time, not all edges that one person reported or is part of."
-        advice = "Judge whether that is enough here; else give `rows_per_person` and a cluster."
+        advice = (
+            "Judge whether that is enough here; otherwise give `rows_per_person` and a cluster."
+        )
         return Answer(Status.REVIEW, text, Basis.PERSON, advice)
     advice = "Check it, or give the column that identifies persons the role cluster."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
@@ -136,8 +136,8 @@ def _domain(case: Case) -> Answer:
     )
     if _is_graph(case):
         text = msg(
-            "The {n:,} nodes must have been fixed without looking at the data; otherwise "
-            "each of them shows that it has an edge.",
+            "The {n:,} nodes must have been fixed without looking at the data; otherwise being "
+            "listed shows that a node has an edge.",
             n=max(sizes.values(), default=0),
         )
     advice = "Ask where the lists and hierarchies come from."
@@ -155,8 +155,8 @@ def _left_out(case: Case) -> Answer:
     cut = max((_count(each, "rows_beyond_the_bound") for each in facts), default=0)
     whose = max((_count(each, "rows_without_a_person") for each in facts), default=0)
     text = msg(
-        "Of {rows}, {lost:,} lie outside the declared categories and {cut:,} "
-        "beyond the rows per person; none of these was counted.",
+        "Of {rows}, {lost:,} are outside the declared categories and {cut:,} beyond the rows per "
+        "person; none of these was counted.",
         rows=counted("{n:,} row", "{n:,} rows", n=rows),
         lost=lost,
         cut=cut,
@@ -263,7 +263,7 @@ def _error(case: Case) -> Answer:
         text = (
             "The error of a count depends on the bases that were chosen; `dpdesk query` states it."
         )
-        return Answer(Status.REVIEW, text, Basis.MANIFEST, "Judge whether the counts are of use.")
+        return Answer(Status.REVIEW, text, Basis.MANIFEST, "Judge whether the counts are useful.")
     if case.facts.about.content is Content.CHOICES:
         return _error_of_choices(case)
     if not variances:
@@ -278,7 +278,7 @@ def _error(case: Case) -> Answer:
             largest[measure] = variance, item
     text = joined((_error_words(name, *found) for name, found in largest.items()))
     basis = Basis.FILES if again else Basis.MANIFEST
-    advice = "Judge whether the tables are of use with such errors."
+    advice = "Judge whether the tables are useful with such errors."
     return Answer(Status.REVIEW, text, basis, advice)
 
 
@@ -390,7 +390,7 @@ def _budget(case: Case) -> Answer:
         text = "The internal part names no debit from a budget."
         return Answer(Status.FAIL, text, Basis.EVIDENCE, "Make the release again.")
     population = budget.population
-    known = msg("this very file, for the plan names no population")
+    known = msg("this file only, since the plan names no population")
     known = msg("“{name}”", name=population) if population else known
     text = msg(
         "{get} was debited from the budget of {known} before any noise existed.",
@@ -404,7 +404,9 @@ def _budget(case: Case) -> Answer:
             "this one does not count: {others:,}.",
             others=len(others),
         )
-    advice = "Judge whether that, with what was spent on these people before, is little enough."
+    advice = (
+        "Judge whether that, together with what was spent on these people before, is low enough."
+    )
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 
 
@@ -447,14 +449,12 @@ def _count(facts: Mapping[str, object], key: str) -> int:
 def _rows_of_person(case: Case) -> Answer:
     rows = _parameters(case).get("rows_per_person")
     held = "one row" if rows == 1 else msg("at most {rows} rows", rows=rows)
-    text = msg(
-        "It is taken for granted that every person has {held}; nothing enforced it.", held=held
-    )
-    advice = "Check it, or give `rows_per_person` the most rows that a person has."
+    text = msg("It is assumed that every person has {held}; nothing enforced it.", held=held)
+    advice = "Check it, or set `rows_per_person` to the largest number of rows of a person."
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
 
 
-LOSS = Question("privacy-loss", "How much surer can someone become about a person?", _loss)
+LOSS = Question("privacy-loss", "How much more certain can someone become about a person?", _loss)
 BUDGET = Question("budget", "What was spent on these people?", _budget)
 DRAWN_ITEMS = (
     LOSS,
@@ -469,7 +469,7 @@ PRIVATE_ITEMS = (
     Question("exact-tables", "May what is published without noise be public?", _exact),
     BUDGET,
     Question("left-out", "Are few enough rows left out?", _left_out),
-    Question("error", "Are the tables exact enough to be of use?", _error),
+    Question("error", "Are the tables accurate enough to be useful?", _error),
     Question("forbidden-columns", "Is every forbidden column left out?", _forbidden),
 )
 """Questions about releases with noise, in reading order."""

@@ -35,8 +35,8 @@ _WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
 EARLIER = "what earlier tables of the same people tell"
 TOGETHER = "what the tables of the plan tell together"
 _AS_PRESENT = (
-    "Protect from that too: add `present = true` to `attacker` in the plan, as in "
-    "`attacker = { lower = 0, present = true }`, and release again."
+    "Protect against that too: add `present = true` to `attacker` in the plan, as in `attacker = "
+    "{ lower = 0, present = true }`, and release again."
 )
 _AGAIN = "Do not publish it; make the release again."
 _UNPROTECTED, _SUPPRESSION, _KEYED = "unprotected-tables", "cell-suppression", "cell-keys"
@@ -77,16 +77,18 @@ def _protection(case: Case) -> Answer:
             text = "Every unsafe cell is published with another value."
         told = case.facts.claim(MOVED if stated.model == _CHANGED else NARROWED)
         if told is not None:
-            text = joined([text, msg("As attacked again: {found}.", found=told.found)])
+            text = joined([text, msg("When attacked again: {found}.", found=told.found)])
         advice = "Judge whether such changes alone are enough for the smallest cells."
         return Answer(Status.REVIEW, text, Basis.FILES, advice)
     if stated.parameters.get("audited") is not True:
         text = "Only unsafe cells are suppressed, so many can be computed back from totals."
-        return Answer(Status.FAIL, text, Basis.MANIFEST, "Let further cells be suppressed.")
+        return Answer(
+            Status.FAIL, text, Basis.MANIFEST, "Let secondary cells be suppressed as well."
+        )
     if case.facts.confirmed(PROTECTED):
-        text = "Attacked again, every unsafe cell stays as uncertain as the rules ask."
+        text = "When attacked again, every unsafe cell stays as uncertain as the rules require."
         return Answer(Status.PASS, text, Basis.FILES)
-    text = "It was not found that unsafe cells stay as uncertain as the rules ask."
+    text = "It could not be shown that unsafe cells stay as uncertain as the rules require."
     failed = case.facts.report.failures
     return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
 
@@ -100,13 +102,13 @@ def _present(case: Case) -> Answer | None:
         return None
     exact, closer = (release.evidence.result.get(key) for key in _TOLD)
     if type(exact) is not int or type(closer) is not int:
-        text = "The internal part, which says what empty cells tell, is not available."
+        text = "The internal part, which says what empty cells reveal, is not available."
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Check the whole release folder.")
     if exact or closer:
         text = msg(
-            "The guarantee does not cover readers who conclude from the published empty cells that "
-            "no suppressed one is empty. Unsafe cells that they know exactly: {exact:,}; others "
-            "that they can tell more closely than the rules allow: {closer:,}.",
+            "The guarantee does not cover readers who conclude from the published empty cells "
+            "that no suppressed one is empty. Unsafe cells that they know exactly: {exact:,}; "
+            "others that they can determine more closely than the rules allow: {closer:,}.",
             exact=exact,
             closer=closer,
         )
@@ -116,9 +118,12 @@ def _present(case: Case) -> Answer | None:
         remedy = {"attacker": {**given, "present": True}}
         return Answer(status, text, Basis.EVIDENCE, _AS_PRESENT, remedy=remedy)
     if case.facts.confirmed(PRESENT):
-        text = "Attacked again, empty cells tell no more of unsafe ones than the rules allow."
+        text = (
+            "When attacked again, empty cells reveal no more about unsafe ones than the rules "
+            "allow."
+        )
         return Answer(Status.PASS, text, Basis.FILES)
-    text = "It was not found that empty cells tell no more than the rules allow."
+    text = "It could not be shown that empty cells reveal no more than the rules allow."
     failed = case.facts.report.failures
     return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
 
@@ -132,13 +137,13 @@ def _as_whole(case: Case) -> Answer | None:
     numbers = [release.evidence.result.get(key) for key in _WHOLE]
     exact, closer, undecided = (n if type(n) is int else -1 for n in numbers)
     if min(exact, closer, undecided) < 0:
-        text = "The internal part, which says what whole numbers tell, is not available."
+        text = "The internal part, which says what whole numbers reveal, is not available."
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Check the whole release folder.")
     if exact or closer or undecided:
         text = msg(
             "The guarantee does not cover readers who use that counts are whole numbers. Unsafe "
-            "counts that they know exactly: {exact:,}; others that they can tell more closely than "
-            "the rules allow: {closer:,}; not decided: {undecided:,}.",
+            "counts that they know exactly: {exact:,}; others that they can determine more "
+            "closely than the rules allow: {closer:,}; not decided: {undecided:,}.",
             exact=exact,
             closer=closer,
             undecided=undecided,
@@ -146,9 +151,12 @@ def _as_whole(case: Case) -> Answer | None:
         advice = "Ask for a wider `range` in the rule, or suppress a cell next to them by hand."
         return Answer(Status.FAIL if exact else Status.REVIEW, text, Basis.EVIDENCE, advice)
     if case.facts.confirmed(AS_WHOLE):
-        text = "Attacked again, whole numbers tell no more of unsafe counts than the rules allow."
+        text = (
+            "When attacked again, whole numbers reveal no more about unsafe counts than the rules "
+            "allow."
+        )
         return Answer(Status.PASS, text, Basis.FILES)
-    text = "It was not found that whole numbers tell no more than the rules allow."
+    text = "It could not be shown that whole numbers reveal no more than the rules allow."
     failed = case.facts.report.failures
     return Answer(Status.FAIL if failed else Status.REVIEW, text, Basis.FILES, _AGAIN)
 
@@ -239,15 +247,15 @@ def _sizes(case: Case) -> Answer:
         Status.PASS if gone < cells else Status.REVIEW,
         text,
         basis,
-        "Judge whether the table is of any use.",
+        "Judge whether the table is still useful.",
     )
 
 
 CELL_ITEMS: tuple[Question, ...] = (
     Question("unsafe-cells", "Which cells are unsafe?", _rules),
     Question("protected-cells", "Are unsafe cells protected?", _protection),
-    Question("empty-cells", "Do published empty cells tell more?", _present),
-    Question("whole-numbers", "Do whole numbers tell more?", _as_whole),
+    Question("empty-cells", "Do published empty cells reveal more?", _present),
+    Question("whole-numbers", "Do whole numbers reveal more?", _as_whole),
     Question("tables-together", "What do the tables tell together?", _together),
     Question("known-cells", "Could someone know more than is assumed?", _known),
     Question("other-tables", "Which other tables were published?", _other_tables),
@@ -279,14 +287,14 @@ def _smallest_class(case: Case, table: TableFacts) -> Answer:
     if minimum is None:
         text += msg("; {claimed}, the policy sets no minimum.", claimed=claimed)
         status = Status.REVIEW if table.k < SMALL_K else Status.PASS
-        return Answer(status, text, _TABLE, "Raise k, or say why so small a class is enough.")
-    asked = msg("the policy asks for {minimum:,} or more", minimum=minimum)
+        return Answer(status, text, _TABLE, "Raise k, or say why such a small class is enough.")
+    asked = msg("the policy requires {minimum:,} or more", minimum=minimum)
     advice = msg("Run the plan again with k = {n} or more.", n=minimum)
     if table.smallest < minimum:
         return Answer(Status.FAIL, msg("{text}; {asked}.", text=text, asked=asked), _TABLE, advice)
     if table.k < minimum:
         text += msg(
-            " and so meets the policy's minimum of {minimum:,}, but {claimed} only.",
+            " and so meets the policy's minimum of {minimum:,}, but only {claimed}.",
             minimum=minimum,
             claimed=claimed,
         )
@@ -344,10 +352,10 @@ def _rows(case: Case, table: TableFacts) -> Answer:
     )
     if minimum is not None:
         status = Status.PASS if table.rows >= minimum else Status.FAIL
-        text += msg("; the policy asks for {minimum:,} rows or more.", minimum=minimum)
+        text += msg("; the policy requires {minimum:,} rows or more.", minimum=minimum)
         return Answer(status, text, _TABLE, "Publish figures of a larger population instead.")
     if table.rows < SMALL_TABLE:
-        advice = "Ask whether so few people can be told apart by who they are."
+        advice = "Ask whether so few people can be recognised by who they are."
         return Answer(
             Status.REVIEW,
             msg("{text}, fewer than {small_table}.", text=text, small_table=SMALL_TABLE),
@@ -414,18 +422,18 @@ def _who_is_suppressed(case: Case, table: TableFacts) -> Answer:
     groups = _groups(case.facts.release.evidence.utility.get("suppression_by_group"))
     limit = case.policy.share("maximum_group_suppression")
     if not groups:
-        text = "Who is suppressed is not known: the figures lie in the internal part."
+        text = "It is not known who is suppressed: the figures are in the internal part."
         status = Status.REVIEW if limit is None else Status.FAIL
         return Answer(status, text, Basis.EVIDENCE, "Check the whole release folder.")
     overall = Fraction(found.rows, found.whole) if found and found.whole else Fraction(0)
     worst = groups[0]
     text = msg(
-        "Hit most: {suppressed} with {worst} in {attribute} are suppressed",
+        "Affected most: {suppressed} with {worst} in {attribute} are suppressed",
         suppressed=part(worst.suppressed, worst.rows),
         worst=value(worst.value),
         attribute=quoted(worst.attribute),
     )
-    advice = "Say so to the users of the data, or generalise so that these people stay in."
+    advice = "Tell the users of the data, or generalise so that these people stay in."
     if limit is not None:
         over = [group for group in groups if group.share > limit]
         text += msg(
@@ -476,7 +484,7 @@ def _homogeneous(case: Case, table: TableFacts) -> Answer:
     hit.sort(key=lambda each: -each.facts.homogeneous_rows)
     if not hit:
         text = msg(
-            "No class of the {classes:,} holds one value only of {named}.",
+            "None of the {classes:,} classes holds only one value of {named}.",
             classes=table.classes,
             named=named([each.column.name for each in spreads]),
         )
@@ -508,7 +516,7 @@ def _homogeneous_words(each: _Spread, table: TableFacts) -> str:
     )
     if facts.common == each.column.top.value:
         text += msg(", which {rows} hold in all", rows=part(each.column.top.rows, table.rows))
-    return msg("{text}: knowing the class is knowing the value.", text=text)
+    return msg("{text}: anyone who knows the class knows the value.", text=text)
 
 
 def _dominated(spreads: Sequence[_Spread], table: TableFacts) -> str:
@@ -531,7 +539,7 @@ def _diversity(case: Case, table: TableFacts) -> Answer:
         return _no_sensitive("minimum_l")
     worst = min(spreads, key=lambda each: each.facts.fewest)
     text = msg(
-        "A class holds as few as {fewest} of {name}; the policy asks for {minimum:,} or more.",
+        "A class holds as few as {fewest} of {name}; the policy requires {minimum:,} or more.",
         fewest=counted("{n:,} value", "{n:,} values", n=worst.facts.fewest),
         name=quoted(worst.column.name),
         minimum=minimum,
@@ -559,7 +567,8 @@ def _closeness(case: Case, table: TableFacts) -> Answer:
 
 def _no_sensitive(key: str) -> Answer:
     text = msg(
-        "No published column is called sensitive, so `{key}` of the policy holds nothing.", key=key
+        "No published column has the role sensitive, so `{key}` of the policy has no effect.",
+        key=key,
     )
     return Answer(Status.REVIEW, text, _TABLE, "Check the roles of the columns.")
 
@@ -576,7 +585,7 @@ def _missing(case: Case, table: TableFacts) -> Answer:
         missing=part(table.missing, table.rows),
         which=which,
     )
-    advice = "Ask whether others know of whom it is missing; if not, such a row may fit anybody."
+    advice = "Ask whether others know for whom it is missing; if not, such a row may fit anyone."
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
 
@@ -584,7 +593,9 @@ def _lacking(column: ColumnFacts) -> str:
     """A column with its missing values, and how many of them its source declared so."""
     text = msg("{name} {n:,}", name=quoted(column.name), n=column.missing)
     if column.user_missing:
-        text += msg(", of which user-missing {user_missing:,}", user_missing=column.user_missing)
+        text += msg(
+            ", of which declared missing {user_missing:,}", user_missing=column.user_missing
+        )
     return text
 
 
@@ -596,7 +607,7 @@ def _detail(case: Case, table: TableFacts) -> Answer:
         if each.distinct + (each.missing > 0) == 1 and node.get(each.name) != 0
     ]
     if not lost:
-        return Answer(Status.PASS, "Every quasi-identifier still tells rows apart.", _TABLE)
+        return Answer(Status.PASS, "Every quasi-identifier still distinguishes rows.", _TABLE)
     names = [each.name for each in lost]
     shown = named(sorted({each.top.value for each in lost}))
     text = counted(
@@ -608,7 +619,9 @@ def _detail(case: Case, table: TableFacts) -> Answer:
         names=named(names),
         shown=shown,
     )
-    advice = "Drop it, or give its hierarchy levels in between, so that others keep more detail."
+    advice = (
+        "Leave it out, or give its hierarchy levels in between, so that others keep more detail."
+    )
     return Answer(Status.REVIEW, text, _TABLE, advice)
 
 
@@ -628,14 +641,16 @@ def _whole(raw: object) -> int | None:
 
 TABLE_ITEMS = (
     TableQuestion("smallest-class", "Is the smallest class large enough?", _smallest_class),
-    TableQuestion("uniques", "Is anybody alone in their class?", _uniques),
+    TableQuestion("uniques", "Is anyone alone in their class?", _uniques),
     TableQuestion(
         "average-risk", "Is the average risk low enough?", _average_risk, "maximum_average_risk"
     ),
     TableQuestion("table-size", "Is the table large enough?", _rows),
     TableQuestion("suppression", "Are few enough rows suppressed?", _suppression),
     TableQuestion(
-        "suppressed-groups", "Does suppression hit some people most?", _who_is_suppressed
+        "suppressed-groups",
+        "Does suppression affect some people more than others?",
+        _who_is_suppressed,
     ),
     TableQuestion("homogeneous", "Does a class give a value away?", _homogeneous),
     TableQuestion("diversity", "Are sensitive values diverse enough?", _diversity, "minimum_l"),

@@ -62,7 +62,7 @@ def own_ballots(state: ReviewState, fingerprint: str) -> tuple[BallotState, ...]
 def _general(state: ReviewState, card: Card | None) -> str:
     """Why somebody may do nothing at all; empty when that depends on the action."""
     if card is None:
-        return "There is no key of yours on this computer: make one and have it trusted."
+        return "You have no key on this computer: make one and have it trusted."
     entry = state.trust.entry(card.fingerprint)
     if entry is None:
         return "Your key is not in this computer's list of trusted keys: have it added."

@@ -331,7 +331,7 @@ class PolicyRelation(Enum):
     """How the policy of a submission stands to the policy of this computer."""
 
     OWN = "the agency policy of this computer"
-    OTHER = "another policy than the agency policy of this computer"
+    OTHER = "a policy other than the agency policy of this computer"
     BUILT_IN = "the built-in policy; this computer has no agency policy"
     UNKNOWN = "a policy that this computer cannot compare; it has no agency policy"
 

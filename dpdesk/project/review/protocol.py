@@ -256,13 +256,13 @@ def _role_differences(protocol: Protocol, found: Mapping[str, str]) -> Iterator[
 def _hierarchy_differences(protocol: Protocol, found: Mapping[str, object]) -> Iterator[str]:
     for name in sorted({*protocol.hierarchies, *map(str, found)}):
         if name not in protocol.hierarchies:
-            yield msg("`{name}` has a hierarchy, and none in the protocol", name=name)
+            yield msg("`{name}` has a hierarchy, but none in the protocol", name=name)
             continue
         rows, ours = found.get(name), protocol.hierarchies[name]
         there = as_rows(rows)
         if there != ours:
             yield msg(
-                "the hierarchy of `{name}` is another{how_rows_differ}",
+                "the hierarchy of `{name}` is different{how_rows_differ}",
                 name=name,
                 how_rows_differ=_how_rows_differ(ours, there),
             )

@@ -173,5 +173,5 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
         return translate("Counts", "empty field")
     plain = legible(" ".join(name[: 4 * longest].split()))
     if not plain:
-        return translate("Counts", "blank")
+        return translate("Counts", "space")
     return plain if len(plain) <= longest else plain[: longest - 1] + "…"

@@ -187,7 +187,7 @@ def follow(
     fault = fault or _table_fault(recoding, published, token)
     if fault:
         return [*checks, ClaimCheck(GENERALISES, _FAILED, fault, TABLE)]
-    found = msg("followed from {n:,} different tuples of the source", n=len(table.counts))
+    found = msg("checked from {n:,} different tuples of the source", n=len(table.counts))
     checks.append(ClaimCheck(GENERALISES, _CONFIRMED, found, TABLE))
     checks += _cell_checks(manifest, recoding)
     checks += _level_checks(manifest, recoding, meanings)

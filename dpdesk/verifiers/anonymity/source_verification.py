@@ -363,7 +363,7 @@ def _missing_checks(found: _Generalised, claimed: Claimed) -> list[ClaimCheck]:
             shown[name] = tuple(labels)
     claim = MISSING_VALUES
     if shown != dict(claimed.missing):
-        text = "the guarantee names other values than the source gives"
+        text = "the guarantee names values other than those that the source gives"
         return [ClaimCheck(claim, _FAILED, text, MANIFEST)]
     return [ClaimCheck(claim, _CONFIRMED, "the source gives the same ones", MANIFEST)]
 

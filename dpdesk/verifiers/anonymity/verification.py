@@ -125,7 +125,7 @@ def verify_public(
     checks += _person_checks(manifest, claimed, published, token)
     checks += _household_checks(manifest, claimed, published, token)
     if asked := asked_of(claimed.population):
-        found = "the file of the population is not public"
+        found = "the population file is not public"
         checks.append(ClaimCheck(asked.claim, _NEEDS_SOURCE, found, TABLE))
     checks += required_checks(claimed, published, token)
     checks += _parameter_checks(manifest, claimed)
@@ -361,7 +361,9 @@ def _words_check(
         return ClaimCheck(claim, _FAILED, "they promise what the table does not keep", MANIFEST)
     linkages = _claimed_linkages(guarantee, roles)
     if linkages is None:
-        return ClaimCheck(claim, _FAILED, "they say of pseudonyms what cannot be read", MANIFEST)
+        return ClaimCheck(
+            claim, _FAILED, "they say something about pseudonyms that cannot be read", MANIFEST
+        )
     stated = guarantee if isinstance(guarantee, Mapping) else {}
     facts = _facts(claimed, roles, linkages) | _asked(manifest, claimed)
     wrong = parameter_fault(stated["parameters"], facts)
@@ -380,7 +382,7 @@ def _words_check(
         found = msg("`{key}` is not what the counted numbers and the columns give", key=differing)
         other = words.differs_in_words(stated)
         return ClaimCheck(claim, _FAILED, found, MANIFEST, words=other)
-    return ClaimCheck(claim, _CONFIRMED, "they are those that the counted numbers give", MANIFEST)
+    return ClaimCheck(claim, _CONFIRMED, "they are what the counted numbers give", MANIFEST)
 
 
 def _claimed_roles(
@@ -692,7 +694,7 @@ def _node_check(result: Mapping[str, object], claimed: Claimed, parameters: obje
     if not has_levels(parameters):
         if node is not None:
             return _bad("node", node, "nothing: with these settings tuples have their own values")
-        found = "each row shows what its own class needed; with the source this is followed"
+        found = "each row shows what its own class needed; with the source this is checked"
         return ClaimCheck(GENERALISES, _NEEDS_SOURCE, found, TABLE)
     if (
         not isinstance(node, Mapping)
@@ -760,7 +762,7 @@ def _optimal_check(result: Mapping[str, object], parameters: object) -> ClaimChe
     algorithm = parameters.get("algorithm") if isinstance(parameters, Mapping) else None
     claims = {
         "optimal": "no other levels within the limit are better by the objective",
-        "incognito": "of all levels below which none stay within the limit, none are preferred",
+        "incognito": "of all levels below which none stays within the limit, none is preferred",
         "samarati": "no levels of a lower height (fewer steps in all) stay within the limit",
     }
     claim = claims.get(str(algorithm), "the search found its optimum")

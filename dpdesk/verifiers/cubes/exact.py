@@ -492,7 +492,7 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
     for item in claimed.cuboids:
         names, file = names_of(item["dimensions"], claimed.domains), str(item["file"])
         if item.get("exact") is not claim.gives(names):
-            found = msg("{file} is marked otherwise than the parameters say", file=file)
+            found = msg("{file} is not marked as the parameters say", file=file)
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
         fault = _cells_fault(item, names, claim, published[file])
         if fault:

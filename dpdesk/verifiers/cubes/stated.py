@@ -165,7 +165,7 @@ def stated_checks(manifest: Mapping[str, object], settings: Asked) -> Iterator[C
     found = "domains, measures, tables, noise sources and shares are those of the settings"
     yield ClaimCheck("result", CheckStatus.CONFIRMED, found, MANIFEST, label)
     if result["proven"]:
-        found = "that no plan of its kind has less error shows only when it is planned again"
+        found = "whether a plan of its kind has less error can be checked only by planning again"
         yield ClaimCheck("proven", CheckStatus.NOT_CHECKABLE, found, MANIFEST)
 
 
@@ -180,14 +180,17 @@ def nested_fault(stated: object, domains: Mapping[str, tuple[str, ...]]) -> str:
         for level in levels:
             if not isinstance(level, list) or len(level) != len(below):
                 return msg(
-                    "gives `{name}` a level that has not one label for each category", name=name
+                    "gives `{name}` a level that does not have one label for each category",
+                    name=name,
                 )
             if not all(isinstance(label, str) for label in level):
                 return msg("gives `{name}` a label that is not text", name=name)
             if not 1 < len(set(level)) < len(set(below)):
                 return msg("gives `{name}` a level that joins nothing, or everything", name=name)
             if len(set(zip(below, level, strict=True))) != len(set(below)):
-                return msg("gives `{name}` a level that tears what the one below joins", name=name)
+                return msg(
+                    "gives `{name}` a level that separates what the one below joins", name=name
+                )
             below = level
     return ""
 
@@ -245,7 +248,7 @@ def _counted_by(result: Result, settings: Asked) -> str:
         return "is not stated, and the parameters name such columns"
     domains = Domain.from_json(stated["domains"])
     if domains.dimensions != settings.extra or not all(domains.categories):
-        return "holds other columns than the parameters name, or one without categories"
+        return "holds columns other than those that the parameters name, or one without categories"
     return _domains(stated, settings) or _outside(stated, settings)
 
 

@@ -516,7 +516,7 @@ def declared_check(manifest: Mapping[str, object], given: Declarations | None) -
         if not unlisted:
             return []
         found = msg(
-            "the hierarchies of {columns} lie in the internal part", columns=", ".join(unlisted)
+            "the hierarchies of {columns} are in the internal part", columns=", ".join(unlisted)
         )
         return [ClaimCheck(_CLAIM, CheckStatus.NEEDS_SOURCE, found, MANIFEST, _LABEL)]
     try:
@@ -595,7 +595,7 @@ def _fault(
     for item, expected in zip(stated, _listed(columns), strict=True):
         if item != expected:
             return msg(
-                "the categories of `{expected}` are others, or in another order",
+                "the categories of `{expected}` are different, or in a different order",
                 expected=expected["dimension"],
             )
     if result["outside"] != _elsewhere(columns):
@@ -607,7 +607,9 @@ def _fault(
         return "the levels to roll up to are others than the plan's hierarchies declare"
     rows = {"domains": _listed(extra), "outside": _elsewhere(extra)} if extra else None
     if result.get("counted_by") != rows:
-        return "the rows that count are chosen by other categories than the plan declares"
+        return (
+            "the rows that count are chosen by categories other than those that the plan declares"
+        )
     return ""
 
 

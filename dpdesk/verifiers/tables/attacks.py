@@ -510,7 +510,9 @@ def _by_single_ones(
                             "suppressed count is 0",
                             cell=attacked.name(place),
                         )
-                    alone = msg(", to who is alone in {cell}", cell=attacked.name(fixed[0]))
+                    alone = msg(
+                        ", for someone who is alone in {cell}", cell=attacked.name(fixed[0])
+                    )
                     return _closer(attacked, place, alone)
     return ""
 

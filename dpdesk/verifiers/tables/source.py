@@ -492,7 +492,7 @@ def other_counts(table: CellTable, inside: CellTable, found: Recounted) -> str:
         near = wanted is None or isclose(stated, wanted, rel_tol=_RELATIVE)
         held = inside.internal["frequency"][cell]
         if not near or (frequency is not None and held != str(frequency)):
-            return msg("cell {cell}: the source gives another", cell=place_of(table, cell))
+            return msg("cell {cell}: the source gives a different one", cell=place_of(table, cell))
     return ""
 
 
@@ -512,7 +512,7 @@ def other_plan(
     searched = given.parameters.get("protect") == "suppress"
     searched = searched and given.parameters.get("secondary") != "none"
     if (as_table(guarantee["parameters"]).get("audited") is True) is not searched:
-        return "the release promises another protection than the plan asks for"
+        return "the release promises a different protection than the plan requires"
     for table, measure in tables:
         fault = other_axes(table, measure, given, total, token)
         if fault:
@@ -731,7 +731,7 @@ def other_status(
             stated = float(number(inside.internal[key][cell]))
             if not isclose(stated, float(wanted * factor), rel_tol=1e-9, abs_tol=1e-9):
                 return msg(
-                    "cell {cell}: the rules ask for another protection",
+                    "cell {cell}: the rules require a different protection",
                     cell=place_of(table, cell),
                 )
     return ""

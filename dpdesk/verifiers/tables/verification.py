@@ -149,7 +149,7 @@ def _words(
     stated, promised = guarantee_of(manifest)
     fault = ""
     if stated["model"] != MODELS[protect]:
-        fault = "it is of another model than the settings say"
+        fault = "it has a different model than the settings"
     elif protect == _SUPPRESS:
         wide = as_table(parameters.get("attacker", {"lower": 0}))
         same = fraction_of(str(promised.get("lower", 0))) == fraction_of(str(wide.get("lower", 0)))
@@ -159,18 +159,18 @@ def _words(
             or (upper[0] is None) is not (upper[1] is None)
             or (upper[0] is not None and fraction_of(str(upper[0])) != fraction_of(str(upper[1])))
         ):
-            fault = "it assumes another knowledge of cells than the settings say"
+            fault = "it assumes different knowledge of cells than the settings"
         elif promised.get("present") is not (wide.get("present") is True):
-            fault = "it assumes another knowledge of empty cells than the settings say"
+            fault = "it assumes different knowledge of empty cells than the settings"
         elif promised.get("singletons") is not (parameters.get("singletons", True) is True):
-            fault = "it assumes another attacker than the settings say"
+            fault = "it assumes a different attacker than the settings"
     elif protect in (_RANDOM, _CONTROLLED) and promised.get("base") != parameters.get("base"):
-        fault = "it names another base than the settings"
+        fault = "it names a different base than the settings"
     elif protect == _CELL_KEY and any(
         fraction_of(str(promised.get(key, 0))) != fraction_of(str(parameters.get(key)))
         for key in ("deviation", "variance")
     ):
-        fault = "it names another change of counts than the settings"
+        fault = "it names a different change of counts than the settings"
     if fault:
         return ClaimCheck(WORDS, CheckStatus.FAILED, fault, MANIFEST)
     key = first_difference(manifest, worded)
@@ -206,7 +206,7 @@ def _values(
                 status=status,
             )
     if line["cells"] != len(table.values) or line["suppressed"] != table.suppressed:
-        return "the manifest states another number of cells or of suppressed ones"
+        return "the manifest states a different number of cells or of suppressed ones"
     try:
         read = ReadTable.of(table)
     except (ValueError, TypeError):
@@ -222,7 +222,7 @@ def _values(
             )
     if protect == _CELL_KEY:
         if line["measure"] != "count":
-            return "cell keys change counts alone"
+            return "cell keys change only counts"
         off = [i for i, value in enumerate(read.values) if value is None or value % 1 or value < 0]
         if off:
             return msg("cell {cell}: it is not a count", cell=place_of(table, off[0]))
@@ -252,7 +252,7 @@ def _other_tables(
     """What of the listed tables is not what the settings name; empty: nothing."""
     planned = [as_table(one) for one in as_list(parameters.get("tables", []))] or [parameters]
     if len(planned) != len(lines):
-        return "the settings name another number of tables"
+        return "the settings name a different number of tables"
     for line, plan in zip(lines, planned, strict=True):
         axes = published[str(line["file"])].axes
         names = [*as_list(plan.get("rows", [])), *as_list(plan.get("columns", []))]
@@ -285,11 +285,12 @@ def _as_present(
     Unless they are ``merged``, cells that hold the same rows may count twice, and with fewer
     equations less is told; what is told at all is told with the source too.
     """
-    said = "no unsafe cell is told more closely than the rules allow"
+    said = "no unsafe cell can be determined more closely than the rules allow"
     if any(found):
         said = msg(
-            "unsafe cells that are told exactly to readers who take no suppressed cell to be "
-            "empty: {exact:,}; others that are told more closely than the rules allow: {closer:,}",
+            "unsafe cells that readers who take no suppressed cell to be empty can determine "
+            "exactly: {exact:,}; others that they can determine more closely than the rules "
+            "allow: {closer:,}",
             exact=found[0],
             closer=found[1],
         )
@@ -301,12 +302,12 @@ def _as_whole(
 ) -> ClaimCheck:
     """Whether the figures of who uses that counts are whole numbers are those found."""
     exact, closer, undecided = found
-    said = "no unsafe count is told more closely than the rules allow"
+    said = "no unsafe count can be determined more closely than the rules allow"
     if any(found):
         said = msg(
-            "unsafe counts that are told exactly to readers who use that counts are whole numbers: "
-            "{exact:,}; others that are told more closely than the rules allow: {closer:,}; not "
-            "decided: {undecided:,}",
+            "unsafe counts that readers who use that counts are whole numbers can determine "
+            "exactly: {exact:,}; others that they can determine more closely than the rules "
+            "allow: {closer:,}; not decided: {undecided:,}",
             exact=exact,
             closer=closer,
             undecided=undecided,
@@ -350,7 +351,7 @@ def _counted(key: str, result: Mapping[str, object], actual: int) -> ClaimCheck:
     stated = result[key]
     fault = ""
     if isinstance(stated, bool) or stated != actual:
-        fault = msg("found {actual}, the manifest states another number", actual=actual)
+        fault = msg("found {actual}, the manifest states a different number", actual=actual)
     return _check(key, fault, msg("{actual:,} counted", actual=actual), MANIFEST)
 
 
@@ -464,7 +465,7 @@ class _Case:
     ) -> str:
         value, status = inside["value"][cell], inside["status"][cell]
         if status not in (PUBLISHED, PRIMARY, SECONDARY) or not value:
-            return "the agency's table has no value or another status"
+            return "the agency's table has no value or a different status"
         if self.protect != _SUPPRESS:
             if self.protect == _CELL_KEY:
                 most = fraction_of(str(self.parameters["deviation"]))
@@ -474,18 +475,18 @@ class _Case:
                 stays = inside["frequency"][cell] == "0" and status == PUBLISHED
                 return "an empty cell was changed" if stays and value != text else ""
             if self.protect not in (_RANDOM, _CONTROLLED):
-                return "" if value == text else "the published value is another"
+                return "" if value == text else "the published value is different"
             base = fraction_of(str(self.parameters["base"]))
             away = abs(number(value) - number(text))
             fits = away < base and (number(value) % base or not away)
-            return "" if fits else "it was rounded to another multiple than the two next to it"
+            return "" if fits else "it was not rounded to one of the two nearest multiples"
         if (status == PUBLISHED) is not bool(text):
             return "it is suppressed in one table and not in the other"
         if text and value != text:
-            return "the published value is another"
+            return "the published value is different"
         apart = self.parameters.get("tell_apart") is True
         if apart and status != table.status[cell]:
-            return "the agency's table has another status"
+            return "the agency's table has a different status"
         return ""
 
     def _fits(
@@ -526,7 +527,7 @@ class _Case:
 
         promised = as_table(as_table(self.manifest["guarantee"])["parameters"])
         if promised.get("audited") is not True:
-            found = "the release promises nothing of what can be computed back"
+            found = "the release promises nothing about what can be computed back"
             nothing = ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, MANIFEST)
             return [nothing, *self._unpromised(token)]
         tables, internal, path = self.tables, self.internal, self.tables[0].file
@@ -548,7 +549,7 @@ class _Case:
             )
             checks.append(_check("suppressed cells stay uncertain", fault, said, path))
         if internal is None:
-            found = "how far unsafe cells must be protected is known to the agency alone"
+            found = "only the agency knows how far unsafe cells must be protected"
             return [*checks, ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
         alone, source = promised.get("singletons") is True, bool(self.again)
         fault, ranges = unprotected(
@@ -613,7 +614,7 @@ class _Case:
         """Whether every unsafe cell is published as another value, as far away as is asked."""
         path = self.tables[0].file
         if self.internal is None:
-            found = "how far unsafe cells must be protected is known to the agency alone"
+            found = "only the agency knows how far unsafe cells must be protected"
             return ClaimCheck(MOVED, CheckStatus.NOT_CHECKABLE, found, path)
         for table, again in zip_longest(self.tables, self.again):
             inside = self.internal[table.file].internal
@@ -645,7 +646,7 @@ class _Case:
 
         path, cells = self.tables[0].file, sum(len(table.values) for table in self.tables)
         if self.internal is None:
-            found = "how far unsafe cells must be protected is known to the agency alone"
+            found = "only the agency knows how far unsafe cells must be protected"
             return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
         # Programs of one table by two dimensions are solved in a moment, those of others are not.
         most = MOST_FLAT if [len(one.axes) for one in self.tables] in ([1], [2]) else MOST_ROUNDED
@@ -666,8 +667,8 @@ class _Case:
             found = "no cell is unsafe by the rules"
         elif short:
             found = msg(
-                "{n:,} of {all:,} unsafe cells can be told more closely than the rules ask, from "
-                "what may have been changed and the sums alone",
+                "{n:,} of {all:,} unsafe cells can be determined more closely than the rules "
+                "allow, just from the largest possible change and the sums",
                 n=short,
                 all=unsafe,
             )

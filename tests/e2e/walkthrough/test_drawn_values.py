@@ -59,7 +59,7 @@ def protect(person: Person, source: Path) -> None:
     person.click("Compare on queries…")
     person.click("Compare")
     person.settled()
-    person.reads("Which way says most about job at ℓ′ = 3?", "Internal, confidential")
+    person.reads("Which method says most about job at ℓ′ = 3?", "Internal, confidential")
     person.shoot("ways")
     person.keys(Qt.Key.Key_Escape)
     person.window.activateWindow()

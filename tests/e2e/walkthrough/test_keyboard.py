@@ -56,7 +56,7 @@ def _attributes(person: Person) -> None:
     keyboard.press(Key.Key_Z, CTRL | SHIFT)
     assert bench.work.role("age") is Role.SENSITIVE
     keyboard.press(Key.Key_Z, CTRL)
-    chart = person.chart("How risky is the table as it is?")
+    chart = person.chart("How risky is the unprotected table?")
     while not chart.isAncestorOf(keyboard.focus):
         person.qtbot.keyClick(keyboard.focus, Key.Key_Tab)
     assert chart.surface is not None

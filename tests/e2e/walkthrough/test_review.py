@@ -36,7 +36,7 @@ from tests.helpers.signers import Person as Signer
 
 Key = Qt.Key
 Three = tuple[Signer, Signer, Signer]
-FAILED, PASSED = "Are few enough rows suppressed?", "Is anybody alone in their class?"
+FAILED, PASSED = "Are few enough rows suppressed?", "Is anyone alone in their class?"
 MANIFEST = "public/manifest.json"
 CHANGE = "Please say the year in the title."
 COLUMNS = "Columns and their roles"

@@ -162,9 +162,7 @@ def test_without_a_key_nothing_can_be_signed_until_one_is_made(
     _, first, _ = three
     shutil.rmtree(first.home / "keys")
     keyboard = at_review(office, first)
-    keyboard.person.reads(
-        "There is no key of yours on this computer: make one and have it trusted."
-    )
+    keyboard.person.reads("You have no key on this computer: make one and have it trusted.")
     nothing_can_be_signed(keyboard.person)
     keyboard.person.shoot("no-key")
     keyboard.use("People and keys…")

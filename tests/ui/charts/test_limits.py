@@ -18,7 +18,7 @@ def curve_chart(epsilon: float = 1.0) -> ScatterChart:
     xs = np.logspace(-2, 1, 25)
     return ScatterChart(
         id="curve",
-        question="How large is the error for which ε?",
+        question="How large is the error at each ε?",
         answer="At ε = 1, ± 30 people.",
         x_axis=Axis("ε", log=True),
         y_axis=Axis("±", "people", log=True),

@@ -136,10 +136,10 @@ def test_a_choice_is_put_together_without_typing_a_plan(qtbot: QtBot, theme: The
         *("age", "income", "health")
     ]
     offered.setCurrentText("income")
-    assert field.problem() == "“Least value” is missing."
+    assert field.problem() == "“Smallest value” is missing."
     number(line, "lower").setText("200000")
     number(line, "upper").setText("0")
-    assert field.problem() == "The least value has to be less than the largest."
+    assert field.problem() == "The smallest value must be less than the largest."
     number(line, "lower").setText("0")
     number(line, "upper").setText("2,000,00")
     assert "is not a number, or can" in field.problem()
@@ -198,7 +198,7 @@ def test_what_everyone_knows_is_checked_in_a_box(qtbot: QtBot, theme: ThemeManag
         qtbot.keyClick(mark.box, Qt.Key.Key_Space)
     assert field.plain() == {"lower": 0, "present": True}
     number(field.lines[0], "upper").setText("0.5")
-    assert field.problem() == "The upper share is 1 or more."
+    assert field.problem() == "The upper share must be 1 or more."
     assert field.more.isHidden()
     assert field.lines[0].remove.isHidden()
 

@@ -209,7 +209,7 @@ def test_levels_have_names() -> None:
 
 def test_an_empty_value_never_looks_like_nothing() -> None:
     assert shown("") == "empty field"
-    assert shown("  ") == "blank"
+    assert shown("  ") == "space"
     assert shown("a") == "a"
 
 

@@ -117,7 +117,7 @@ def test_values_that_the_source_declares_missing_are_counted_and_named(
         missing = [(columns[name].missing, columns[name].user_missing) for name in ("sex", "age")]
         found.append((facts.missing, missing))
         evidence = checklist(context, made).item("missing").evidence
-        assert ("(`sex` 20, of which user-missing 10)" in evidence) is (number == 0)
+        assert ("(`sex` 20, of which declared missing 10)" in evidence) is (number == 0)
     assert found == [(20, [(20, 10), (20, 20)]), (0, [(0, 0), (0, 0)])]
 
 
@@ -127,7 +127,7 @@ def test_a_policy_that_asks_for_10_fails_a_release_with_k_5(
     item = checklist(context, research, policy(limits={"minimum_k": 10})).item("smallest-class")
     assert item.status is Status.FAIL
     assert item.evidence == (
-        "The smallest class has 5 rows; the policy asks for 10 or more "
+        "The smallest class has 5 rows; the policy requires 10 or more "
         "(counted now from the published table)."
     )
 

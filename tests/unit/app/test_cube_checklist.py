@@ -98,7 +98,7 @@ def test_a_budget_that_protects_nobody_is_told_before_and_refused_after(
 ) -> None:
     found = checklist(context, made(context, tmp_path, **keys)).item("privacy-loss")
     assert found.status is Status.FAIL
-    assert found.advice.startswith("So large an ε protects no one.")
+    assert found.advice.startswith("Such a large ε protects no one.")
     stored = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))
     notes = read_again(stored, stored[TABLE])["notes"]
     assert isinstance(notes, list)

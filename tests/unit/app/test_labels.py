@@ -184,7 +184,7 @@ def test_labels_go_through_parquet_and_damaged_ones_are_told(
     assert said.variables[1].value_labels == {"1": "male", "2": "female", "9": "refused"}
     with closing(opened(path, context.workspace)) as store:
         assert store.book == said
-        assert "Labels and user-missing values come" in " ".join(store.reading.notes)
+        assert "Labels and values declared missing come" in " ".join(store.reading.notes)
     table = parquet.read_table(path)
     broken = table.replace_schema_metadata({"dpdesk.variables": b'{"format": 1}'})
     parquet.write_table(broken, tmp_path / "b.parquet")

@@ -286,7 +286,7 @@ def test_keys_in_the_folder_of_the_plan_are_refused(tmp_path: Path) -> None:
 def test_words_and_page_say_what_others_can_join(tmp_path: Path, context: AppContext) -> None:
     write_csv(tmp_path / "a.csv", people())
     for more, says, not_says in (
-        ("", "made for this release alone", "linkage domain"),
+        ("", "made for this release only", "linkage domain"),
         (LINKED, "linkage domain “persons”", "for this release alone"),
     ):
         release = released(context, write_plan(tmp_path, "a.csv", more))
@@ -342,7 +342,7 @@ def test_a_copy_of_the_identifier_and_several_rows_of_a_person_are_pointed_out(
     codes = {event.code for event in events if isinstance(event, Note)}
     assert {"pseudonym.same-column", "pseudonym.several-rows"} <= codes
     notes = json.loads((release / "internal" / "evidence.json").read_text())["notes"]
-    assert any("`number` is released and goes with" in note for note in notes)
+    assert any("`number` is released and corresponds one to one to" in note for note in notes)
     evidence = json.loads((release / "internal" / "evidence.json").read_text())
     found = {"pseudonyms": ROWS - 1, "several": 39, "most": 2, "few": 0, "alone": 0}
     assert evidence["risk"]["linkage"] == {"person": found}

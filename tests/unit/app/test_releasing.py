@@ -392,14 +392,14 @@ def test_a_column_released_unchanged_that_singles_rows_out_is_noted_inside_only(
     assert [text for text in said if f"`{town.IDENTIFIER}` is released unchanged" in text]
     notes = load(out / "internal/evidence.json")["notes"]
     assert isinstance(notes, list)
-    assert sum("finds the row. Should" in text for text in notes) == 1
-    assert "finds the row. Should" not in (out / "public/about.html").read_text("utf-8")
+    assert sum("can find the row. Should" in text for text in notes) == 1
+    assert "can find the row. Should" not in (out / "public/about.html").read_text("utf-8")
 
 
 def test_columns_with_few_values_are_not_noted(made: Path) -> None:
     notes = load(made / "internal/evidence.json")["notes"]
     assert isinstance(notes, list)
-    assert not any("finds the row" in text for text in notes)
+    assert not any("can find the row" in text for text in notes)
 
 
 def test_a_release_whose_report_cannot_be_printed_is_whole_without_it(

@@ -73,7 +73,7 @@ def test_a_source_that_is_not_an_ordinary_file_is_named_as_that(
     made: Path, context: AppContext
 ) -> None:
     registry, token = context.registry, CancelToken()
-    with pytest.raises(InputError, match="found no ordinary file"):
+    with pytest.raises(InputError, match="this is not a regular file"):
         verify_release(made, registry, token, silent, Path("/dev/zero"))
     with pytest.raises(InputError, match="there is no such file"):
         verify_release(made, registry, token, silent, made / "nothing.csv")
@@ -288,7 +288,7 @@ def test_a_page_of_other_texts_is_not_checked_and_all_else_is(
     assert report.ok
     assert status_and_words(report) == (
         CheckStatus.NOT_CHECKED,
-        f"made by version {__version__} with other texts than this program's, not compared; its "
+        f"made by version {__version__} with texts other than this program's, not compared; its "
         "bytes are those that the release names",
     )
     open_claims = [check.claim for check in report.not_checked()]
@@ -361,7 +361,7 @@ def test_a_page_cannot_hide_behind_a_language_that_nobody_has(
         assert status is CheckStatus.FAILED
     else:
         assert status is CheckStatus.NOT_CHECKED
-        assert "in the language `xx`, of which this program has no texts" in words
+        assert "in the language `xx`, for which this program has no readable texts" in words
 
 
 @pytest.mark.parametrize("broken", ["no catalogue", "no PO file"])
@@ -389,7 +389,7 @@ def test_a_language_without_readable_texts_is_said_in_one_sentence(
     assert report.ok
     status, words = status_and_words(report)
     assert status is CheckStatus.NOT_CHECKED
-    assert "in the language `de`, of which this program has no texts" in words
+    assert "in the language `de`, for which this program has no readable texts" in words
 
 
 def test_sentences_of_a_guarantee_in_other_texts_are_not_checked_but_its_facts_are(

@@ -112,7 +112,7 @@ def test_what_the_release_does_not_know_is_refused_by_name() -> None:
     for query, word in [
         (read_query(["agee"]), "no column `agee`"),
         (read_query(["age,age"]), "asked for twice"),
-        (read_query(["age"], levels=["age=1"]), "no level but 0"),
+        (read_query(["age"], levels=["age=1"]), "only level 0"),
         (read_query(measure="mean"), "no measure `mean`"),
         (read_query(estimator="em"), "takes none"),
     ]:

@@ -93,7 +93,7 @@ def test_other_formats_are_made_coarser_alike(tmp_path: Path, workspace: Workspa
         (TEXT, "Age", False, "`coarsen` names the column `Age`, which the source does not have"),
         (TEXT.replace("104", "old"), "age", False, "row 5: `age` is `old`, expected a number"),
         (TEXT.replace("104", "1.040"), "age", False, "row 5: `age` is `1.040`, expected a number"),
-        (TEXT, "age", True, "`coarsen` does not apply to private methods"),
+        (TEXT, "age", True, "`coarsen` does not apply to differentially private methods"),
     ],
 )
 def test_what_cannot_be_made_coarser_is_refused_in_both_languages(

@@ -153,8 +153,8 @@ def test_numbers_with_marks_of_thousands_are_told_with_their_column(
     rows = [f"{i};{value};{i}a" for i, value in enumerate(values * times)]
     notes = _noted(tmp_path, "\n".join(["id;pay;code", *rows]), decimal=decimal)
     count = int(many.split()[0]) * times
-    held = f"it holds {count:,} number{'s' * (count > 1)} with marks of thousands"
-    sentence = f"Column `pay` is read as texts: {held}, such as `{example}`"
+    held = f"it holds {count:,} number{'s' * (count > 1)} with thousands separators"
+    sentence = f"Column `pay` is read as text: {held}, such as `{example}`"
     assert [note for note in notes if note.startswith(sentence)]
     assert not any("`code`" in note for note in notes)
 

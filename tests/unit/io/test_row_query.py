@@ -111,7 +111,7 @@ def test_rows_that_a_query_makes_are_texts_as_the_source_would_have_them(
     )
     store = opened(tmp_path, workspace, query)
     assert store.columns == ("consent", "n", "mean", "nine")
-    assert "The query made 3 rows out of 5." in store.reading.notes
+    assert "The query made 3 rows from 5." in store.reading.notes
     made = (("no", "1", "10", "false"), ("yes", "3", "13.5", "true"), ("", "1", "", ""))
     assert rows_of(store) == made
     store = opened(tmp_path, workspace, query, decimal=",", missing=("?", ""))
@@ -143,7 +143,7 @@ def test_labels_and_declared_codes_stay_with_rows_that_are_kept(
     assert rows_of(store) == (("10", "1"), ("99", "2"), ("20", "1"))
     store = read("SELECT sex, sum(CAST(pay AS INT)) AS pay FROM data GROUP BY sex ORDER BY sex")
     assert not store.book
-    assert any("Labels and user-missing values are not kept" in n for n in store.reading.notes)
+    assert any("Labels and values declared missing are not kept" in n for n in store.reading.notes)
     assert rows_of(store) == (("1", "30"), ("2", "5"))
 
 
@@ -183,8 +183,8 @@ REFUSED = {
     "CREATE TABLE t AS SELECT * FROM data": "not one SELECT",
     "DELETE FROM data": "not one SELECT",
     "SELECT * FROM data WHERE": "cannot be read",
-    "SELECT * FROM data WHERE age > '10'": "letter by letter, where 9 comes after 10",
-    "SELECT * FROM data WHERE age BETWEEN '9' AND '18'": "letter by letter",
+    "SELECT * FROM data WHERE age > '10'": "character by character, where 9 comes after 10",
+    "SELECT * FROM data WHERE age BETWEEN '9' AND '18'": "character by character",
     "SELECT count(*) FROM data WHERE '9' <= \"x y\"": 'write CAST("x y" AS DOUBLE)',
 }
 
@@ -200,9 +200,9 @@ def test_a_query_that_is_no_select_over_the_rows_is_refused(query: str) -> None:
 
 
 STOPPED = {
-    "SELECT * FROM data WHERE agee = '1'": "names the column `agee`, which is not there",
-    'SELECT * FROM data WHERE consent = "yes"': "names the column `yes`, which is not there",
-    "SELECT agee FROM data": "names the column `agee`, which is not there",
+    "SELECT * FROM data WHERE agee = '1'": "names the column `agee`, which does not exist",
+    'SELECT * FROM data WHERE consent = "yes"': "names the column `yes`, which does not exist",
+    "SELECT agee FROM data": "names the column `agee`, which does not exist",
     "SELECT * EXCLUDE (agee) FROM data": "names the column `agee`",
     "SELECT * FROM data WHERE age > 9": "an explicit cast is required",
     "SELECT * FROM data WHERE CAST(consent AS INTEGER) = 1": "Could not convert string 'yes'",
@@ -241,7 +241,7 @@ def test_names_that_differ_in_case_alone_are_not_guessed(
         "SELECT * FROM data WHERE a = '1'",
         "SELECT b, count(*) AS n FROM data GROUP BY b",
     ):
-        with pytest.raises(InputError, match="`a` and `A` differ in case alone"):
+        with pytest.raises(InputError, match="`a` and `A` differ only in case"):
             read(query)
 
 
@@ -434,7 +434,7 @@ def test_a_column_may_be_called_as_what_a_database_knows(
     assert read("SELECT n FROM data WHERE \"user\" = 'b'") == (("2",),)
     assert read('SELECT "user" || "current_date" AS both FROM data') == (("ax",), ("by",))
     for query in ('SELECT "current_user" FROM data', 'SELECT max("current_time") AS t FROM data'):
-        with pytest.raises(InputError, match="which is not there"):
+        with pytest.raises(InputError, match="which does not exist"):
             read(query)
     with pytest.raises(InputError, match="differs from run to run"):
         read("SELECT user FROM data")

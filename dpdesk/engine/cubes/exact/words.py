@@ -195,8 +195,8 @@ def _not_covered(settings: CubeSettings, names: str) -> tuple[str, ...]:
             many="show by themselves" if _many(settings) else "shows by itself",
         ),
         several_changes_words(settings, "data sets", unit),
-        "Facts about a whole group, which hold whether or not one person is in the data: who is "
-        "known to belong to the group may be judged by them.",
+        "Facts about a whole group, which hold whether or not one person is in the data: anyone "
+        "who is known to belong to the group may be judged by them.",
     ]
     if settings.replace:
         sentences.append("The number of persons in the data: it is taken to be known.")

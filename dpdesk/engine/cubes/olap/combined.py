@@ -66,7 +66,7 @@ class CombinedReleases:
     def words(self) -> str:
         """See :class:`SumReader`."""
         return msg(
-            "Combined from {n} releases, each weighed by how exact it is; their noise is "
+            "Combined from {n} releases, each weighted by its accuracy; their noise is "
             "independent.",
             n=len(self.parts),
         )
@@ -242,14 +242,14 @@ def _check_linear(cube: ReleasedCube) -> None:
         raise InputError(
             "query.combine",
             "A release with single exact cells cannot be combined with others.",
-            hint="Ask it alone.",
+            hint="Query it alone.",
         )
     if settings.nonnegative or settings.integral or settings.consistency not in _LINEAR:
         raise InputError(
             "query.combine",
             "A release whose tables were cleaned (no negative or only whole numbers, or made to "
             "agree by l1 or linf) cannot be combined with others.",
-            hint="Ask it alone.",
+            hint="Query it alone.",
         )
 
 

@@ -122,8 +122,8 @@ def allowed_categories(name: str, levels: Levels, conditions: Sequence[Condition
             raise InputError(
                 "query.cut",
                 msg(
-                    "The condition {words} cuts through the category {cut}, which the "
-                    "release does not tell apart.",
+                    "The condition {words} cuts through the category {cut}, which the release "
+                    "does not divide.",
                     words=quoted(condition.words()),
                     cut=quoted(cut),
                 ),
@@ -378,7 +378,7 @@ def check_size(groups: Sequence[AxisGroups], most: int) -> None:
                 count=count,
                 most=most,
             ),
-            hint="Tell fewer columns apart, or roll some up.",
+            hint="Distinguish fewer columns, or roll some up.",
         )
 
 
@@ -511,7 +511,7 @@ INTERVALS = {
 }
 _COVERING = {
     Covered.RELEASED: "the ± holds the error of the noise in 95 of 100 cases or more.",
-    Covered.WITH_NEGATIVES: "the ± is that of the numbers before negative ones were taken out.",
+    Covered.WITH_NEGATIVES: "the ± is that of the numbers before negative ones were removed.",
     Covered.LEAST_SQUARES: "the ± is that of tables made to agree by least squares.",
 }
 
@@ -626,9 +626,9 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
             yield "Where fewer than one person is counted, an average cannot be estimated."
     if settings.covered is Covered.WITH_NEGATIVES:
         yield (
-            "Negative numbers were taken out, so cells with few persons, and sums of many such "
-            "cells, come out too large on average; the ± is that before this step and holds less "
-            "often."
+            "Negative numbers were removed, so cells with few persons, and sums of many such "
+            "cells, are too large on average; the ± is that of the values before this step and "
+            "holds less often."
         )
     if settings.covered is Covered.LEAST_SQUARES:
         yield (
@@ -649,6 +649,6 @@ def _warnings(cube: ReleasedCube, query: Query, name: str, found: Sums) -> Itera
     for column in query.by:
         if column.level and query.conditions_on(column.column):
             yield msg(
-                "Groups of {column} hold only what the conditions leave of them.",
+                "Groups of {column} contain only what the conditions leave of them.",
                 column=quoted(column.column),
             )

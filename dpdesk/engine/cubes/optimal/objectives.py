@@ -153,7 +153,7 @@ def objective_of(
     costs = residual_costs(domain.shape, replace=replace) if residuals else np.zeros(0)
     if residuals and noise is Noise.LAPLACE:
         raise InputError(
-            "cube.residual-laplace", "Residuals can be measured with Gaussian noise alone.",
+            "cube.residual-laplace", "Residuals can be measured only with Gaussian noise.",
             hint="Choose Gaussian noise, or noise in whole cuboids.",
         )  # fmt: skip
     allowed = costs > 0 if residuals else _allowed(domain)

@@ -295,8 +295,8 @@ def answer(query: Query, content: ReleasedContent, token: CancelToken) -> Answer
         "the release."
     )
     warning = (
-        "Where the other columns of a query go together with the value, the estimate is too "
-        "close to no relation; the bounds hold nevertheless."
+        "Where the other columns of a query go together with the value, the estimate shows too "
+        "weak a relation; the bounds hold nevertheless."
     )
     return Answer(
         tuple(each.column for each in query.by),

@@ -41,7 +41,7 @@ CARD = MethodCard(
     leaves=(
         "That the person is in the data, and in which row: all other columns are released "
         "unchanged.",
-        "What the other columns tell of the sensitive one.",
+        "What the other columns reveal about the sensitive one.",
     ),
     suits=(
         "Researchers under contract need exact values of all columns but one, and counts of "
@@ -103,7 +103,7 @@ class Anatomy(RowsMethod):
         "value, take the share of its rows that have the property, and add the shares up. "
         "`dpdesk query FOLDER` does it, with the bounds within which the number lies for certain.",
         "That estimate takes each value of a group to be equally likely for each of its rows. "
-        "Where the property and the value go together, it is too close to no relation.",
+        "Where the property and the value go together, it shows too weak a relation.",
         "Rows are sorted, and groups are numbered at random: neither carries information.",
     )
 

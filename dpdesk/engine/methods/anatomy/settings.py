@@ -29,7 +29,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     IntegerParameter(
         key="l",
         label="l, values in a group",
-        help="Each group has so many rows or more, and all their values are different.",
+        help="Each group has this many rows or more, and all their values are different.",
         unit="values",
         required=True,
         minimum=2,
@@ -160,7 +160,8 @@ def _the_sensitive(
         raise InputError(
             "anatomy.sensitive",
             msg(
-                "{where}: {n:,} columns have the role sensitive; the values of one are set apart.",
+                "{where}: {n:,} columns have the role sensitive, expected one, whose "
+                "values are set apart.",
                 where=where,
                 n=len(found),
             )
@@ -203,12 +204,12 @@ def anatomy_guarantee(size: int, sensitive: str, roles: Mapping[str, Role]) -> G
         model=MODEL,
         parameters=parameters,
         claim=msg(
-            "The values of {column} are kept apart from the rows, by groups of at least "
-            "{size:,} rows in which all values are different. For every way to give the values "
-            "of a group to its rows, this release would have come out with exactly the same "
-            "chance. So for someone who knows the columns of the rows, and to whom they reveal "
-            "nothing about {column}, each value of a person's group is the true one with a "
-            "chance of at most 1 in {size:,}.",
+            "The values of {column} are kept apart from the rows, by groups of at least {size:,} "
+            "rows in which all values are different. For every way of assigning the values of a "
+            "group to its rows, this release would have come out with exactly the same chance. So "
+            "for someone who knows the columns of the rows, and to whom they reveal nothing about "
+            "{column}, each value of a person's group is the true one with a chance of at most 1 "
+            "in {size:,}.",
             column=sensitive,
             size=size,
         ),
@@ -218,7 +219,7 @@ def anatomy_guarantee(size: int, sensitive: str, roles: Mapping[str, Role]) -> G
             "Each person has one row; anyone with several rows is protected less.",
             "This is the only release about these people: a person's groups in two releases "
             "often have only the true value in common.",
-            "It was published as it was drawn, not chosen among several draws after a look at "
+            "It was published as it was drawn, not chosen among several draws after looking at "
             "them.",
             msg(
                 "The {n:,} values of a group are different texts; values that mean nearly the same "

@@ -358,8 +358,8 @@ def _error_figure(lines: Sequence[Mapping[str, object]]) -> Figure:
         _largest(lines),
         unit=UNIT,
         better="lower",
-        help="So many rows further from its rank than the best candidate, or held by fewer rows; "
-        "in 95 % of releases.",
+        help="How many rows further from its rank than the best candidate, or held by how many "
+        "fewer rows; in 95 % of releases.",
         headline=True,
         about="loss",
     )

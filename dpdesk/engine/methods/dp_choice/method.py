@@ -61,8 +61,8 @@ CARD = MethodCard(
         "group.",
     ),
     unfit=(
-        "All numbers of a distribution are wanted; tables with noise tell more for the same "
-        "budget.",
+        "All numbers of a distribution are wanted; tables with noise give more information for "
+        "the same budget.",
     ),
     sources=("McSherry, Talwar, Mechanism design via differential privacy, FOCS 2007",),
     corrections=(
@@ -97,8 +97,8 @@ class DpChoice(PrivateMethod):
         "it is chosen at random among declared candidates, the better ones more often."
     )
     promise: ClassVar[str] = (
-        "One person more or less (or another in the same place, as the plan says) makes no output "
-        "more likely by more than ×e^ε."
+        "One person more or less (or another in the same place, as the plan says) makes no "
+        "output more likely by a factor of more than e^ε."
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS

@@ -82,15 +82,15 @@ def _is_name(raw: object) -> bool:
 def _sound(record: Mapping[str, object]) -> str:
     share = exact_number(record.get(QUANTILE))
     if share is not None and not 0 < share < 1:
-        return "A quantile lies between 0 and 1, as 0.9 does."
+        return "A quantile must be between 0 and 1, such as 0.9."
     return in_order(record)
 
 
-_FROM_ONE = "From one value to the next"
-_SHARE = "Part of the rows that lie below: 0.5 for the median, 0.9 for nine in ten"
+_FROM_ONE = "Step from one value to the next"
+_SHARE = "Share of the rows below it: 0.5 for the median, 0.9 for nine in ten"
 
 _OF = ColumnParameter("of", "Column", "Column from which it is chosen", required=True)
-_BOUNDS = bounds("Least value that can be chosen", "Largest value that can be chosen", _FROM_ONE)
+_BOUNDS = bounds("Smallest value that can be chosen", "Largest value that can be chosen", _FROM_ONE)
 CHOICES = Records(
     (
         Variant("Median of a column", (_OF, *_BOUNDS), {QUANTILE: 0.5}, check=in_order),
@@ -105,8 +105,11 @@ CHOICES = Records(
         ),
     ),
     "What is chosen for each group",
-    more=("Choose something more", "Another quantile or most frequent value; ε is shared equally"),
-    remove=("Do not choose this", "Choose the others only"),
+    more=(
+        ("Choose something else as well"),
+        "Another quantile or most frequent value; ε is shared equally",
+    ),
+    remove=("Do not choose this", "Choose only the others"),
 )
 
 PARAMETERS: tuple[Parameter, ...] = (
@@ -139,7 +142,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     replace(
         epsilon_parameter(
-            "One person more or less makes no output more likely by more than ×e^ε.",
+            "One person more or less makes no output more likely by a factor of more than e^ε.",
         ),
         replaces=(),
     ),

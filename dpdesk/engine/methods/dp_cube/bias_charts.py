@@ -46,7 +46,7 @@ from dpdesk.engine.private.method import PrivateInput
 
 
 LATTICE = "cube-lattice"
-QUESTION = "Which tables are published, and how exact is each?"
+QUESTION = "Which tables are published, and how accurate is each?"
 SHORT = "Lattice of tables"
 MOST_IN_LIST = 2_000
 _OPENS = "its error and its sources"
@@ -98,7 +98,7 @@ def lattice_without_errors(given: PrivateInput) -> LatticeChart | None:
         id=LATTICE,
         question=QUESTION,
         answer=msg(
-            "{tables} chosen; their errors cannot be planned so.",
+            "{tables} chosen; their errors cannot be planned in this way.",
             tables=_tables(len(settings.published)),
         ),
         choice=choice,
@@ -205,7 +205,7 @@ def _lattice_answer(design: CubeDesign, *, supposed: bool) -> str:
     worst = max(noisy, key=lambda mask: noisy[mask])
     sign = "ε" if settings.noise is Noise.LAPLACE else "ρ"
     said = msg(
-        "{which}, {span} {often} at {sign} = {budget:g}; least exact: {name_of}.",
+        "{which}, {span} {often} at {sign} = {budget:g}; least accurate: {name_of}.",
         which=which,
         span=_span(design, noisy.values()),
         often=OFTEN[settings.covered],
@@ -284,7 +284,7 @@ def error_by_budget(
     own = found[0]
     chart = ScatterChart(
         id=BUDGETS,
-        question=msg("How large is the error for which {sign}?", sign=sign),
+        question=msg("How large is the error at each {sign}?", sign=sign),
         answer=_sentences(
             _budget_answer(f"{sign} = {now:g}", own, found, unit, decided),
             _bound(settings),
@@ -375,14 +375,14 @@ def _budget_answer(
     if not decided:
         return msg(
             "Nothing is chosen yet: with {at}, for instance, {planner} would have ± {width} "
-            "{unit} in its least exact table.",
+            "{unit} in its least accurate table.",
             at=at,
             planner=own.name,
             width=width,
             unit=unit,
         )
     said = msg(
-        "At {at}, {name} has ± {width} {unit} in its least exact table",
+        "At {at}, {name} has ± {width} {unit} in its least accurate table",
         at=at,
         name=own.name,
         width=width,
@@ -442,7 +442,7 @@ def planners_side_by_side(
         )
     return BarChart(
         id=PLANNERS,
-        question="Which planner is the most exact?",
+        question="Which planner is the most accurate?",
         answer=_sentences(msg("{said}.", said=said), _bound(settings), _left((), coming)),
         category_axis=Axis("Planner"),
         value_axis=Axis(WIDTH_AXES[settings.covered], unit, minimum=0.0),
@@ -450,10 +450,8 @@ def planners_side_by_side(
             msg("{planner} (chosen)", planner=one.name) if one is own else one.name for one in order
         ),
         series=(
-            BarSeries("Least exact table", tuple(one.now.largest for one in order)),
-            BarSeries(
-                "Table in the middle", tuple(one.now.middle for one in order), SeriesStyle.SECOND
-            ),
+            BarSeries("Least accurate table", tuple(one.now.largest for one in order)),
+            BarSeries("Median table", tuple(one.now.middle for one in order), SeriesStyle.SECOND),
         ),
         table=table_from(
             ["Planner", msg("Largest ± ({unit})", unit=unit), msg("Middle ± ({unit})", unit=unit)],
@@ -609,9 +607,8 @@ def _answer(design: CubeDesign, found: Sequence[Bias], channel: Channel) -> str:
     )
     after, before = cleaned.spread_other * step, sqrt(_base_variance(design))
     return msg(
-        "{choice}, empty cells come out {empty} too large on average and cells "
-        "of {size} {unit} {less} (typical error {after} instead of "
-        "{before}). “Whole numbers” adds no bias.",
+        "{choice}, empty cells are {empty} too large on average and cells of {size} {unit} {less} "
+        "(typical error {after} instead of {before}). “Whole numbers” adds no bias.",
         choice=choice,
         empty=_number(cleaned.empty * step),
         size=_number(size),

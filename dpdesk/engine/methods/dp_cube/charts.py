@@ -64,7 +64,7 @@ def design_figures(
             max(widths),
             unit=unit,
             better="lower",
-            help=msg("Of the least exact table, {in_cells}.", in_cells=in_cells(settings)),
+            help=msg("Of the least accurate table, {in_cells}.", in_cells=in_cells(settings)),
             headline=True,
             about="loss",
         ),
@@ -74,7 +74,7 @@ def design_figures(
             float(np.median(widths)),
             unit=unit,
             better="lower",
-            help="The same for the table in the middle.",
+            help="The same for the median table.",
             about="loss",
         ),
         *_measure_figures(settings, measures),
@@ -92,8 +92,8 @@ def _change_figure(settings: CubeSettings) -> tuple[Figure, ...]:
         change_figure(
             settings.part.generic.l1,
             "rows",
-            "Rows that must come or go together so that nothing exact changes; noise is made "
-            "for so many.",
+            "Rows that must be added or removed together so that no exact number changes; the "
+            "noise is made for that many.",
         ),
     )
 
@@ -121,7 +121,7 @@ def _measure_figure(number: int, one: MeasureErrors, which: str) -> Figure:
         max(one.widths),
         unit=one.unit,
         better="lower",
-        help=msg("Half width of {which} in the least exact table", which=which)
+        help=msg("Half width of {which} in the least accurate table", which=which)
         + (", to be divided by the n people of the cell." if one.per_person else "."),
         headline=True,
         about="loss",
@@ -367,7 +367,7 @@ def odds_chart(settings: CubeSettings) -> BarChart:
     subject = "a value of a person" if settings.replace else "a person being in the data"
     about, given = "about one person", "persons are independent"
     if settings.part is not None:
-        subject = "one of two data sets that a minimal change tells apart"
+        subject = "one of two data sets that differ by a minimal change"
         about, given = "alongside the exact tables", "nothing else is known exactly"
     return odds_bars(epsilon_of(settings), subject, about, given + except_words(settings))
 

@@ -555,13 +555,13 @@ def _target_notes(settings: CubeSettings, errors: Errors) -> list[Note]:
     reached = dict(zip(settings.published, errors.variances, strict=True))
     worst = max(reached[mask] / float(target) for mask, target in settings.targets.items())
     if worst <= 1:
-        return [Note("cube.targets", "All wanted variances are reached.")]
+        return [Note("cube.targets", "All target variances are reached.")]
     symbol = "ε" if settings.noise is Noise.LAPLACE else "ρ"
     factor = sqrt(worst) if settings.noise is Noise.LAPLACE else worst
     needed = float(settings.budget) * factor
     sentence = msg(
-        "The wanted variances are missed by a factor of up to {n:.4g}; about {s} = {m:.4g} "
-        "would reach them.",
+        "The target variances are missed by a factor of up to {n:.4g}; about {s} = {m:.4g} would "
+        "reach them.",
         n=worst,
         s=symbol,
         m=needed,
@@ -583,15 +583,15 @@ def _notes(
     notes += _target_notes(settings, errors)
     if settings.nonnegative:
         sentence = (
-            "Without negative numbers, cells with few persons come out too large on average, and "
-            "so do sums of many such cells; the errors stated are those before that step, and how "
+            "Without negative numbers, cells with few persons are too large on average, and so "
+            "are sums of many such cells; the errors stated are those before that step, and how "
             "often their ± holds after it depends on the data."
         )
         notes.append(Note("cube.biased", sentence))
     if moved_by_rounding(settings, plan):
         sentence = (
-            "Making numbers whole adds to the error of a cell that is the sum of many finer ones "
-            "that do not lie side by side; every ± takes this into account."
+            "Rounding to whole numbers adds to the error of a cell that is the sum of many finer "
+            "ones that are not next to each other; every ± takes this into account."
         )
         notes.append(Note("cube.whole", sentence))
     if cluster is None:

@@ -270,12 +270,12 @@ def _unreachable(design: CubeDesign, place: int, budget: Fraction) -> RefusedErr
     said = msg("No {sign} up to {budget:.3g} reaches this error", sign=sign, budget=float(budget))
     if moved_by_rounding(design.settings, design.plan):
         said = msg(
-            "No {sign} reaches this error: making numbers whole alone adds ± {least} {unit}",
+            "No {sign} reaches this error: rounding to whole numbers alone adds ± {least} {unit}",
             sign=sign,
             least=least,
             unit=unit,
         )
-    return RefusedError("cube.accuracy", msg("{said}.", said=said), hint="Type a larger error.")
+    return RefusedError("cube.accuracy", msg("{said}.", said=said), hint="Enter a larger error.")
 
 
 def _width(design: CubeDesign, place: int, budget: Fraction) -> float:
@@ -321,7 +321,7 @@ def table_detail(design: CubeDesign, mask: int) -> Detail | None:
         ],
     )
     return Detail(
-        title=msg("How exact is {table}?", table=name),
+        title=msg("How accurate is {table}?", table=name),
         sentence=msg(
             "± {width} {unit} {often}. {said}.",
             width=_number(width),

@@ -87,12 +87,12 @@ CARD = MethodCard(
         "Tables that are released exactly next to the noisy ones: they have no guarantee.",
     ),
     suits=(
-        "Tables of counts, sums or averages by some two to eight columns, all agreeing with "
+        "Tables of counts, sums or averages by two to about eight columns, all agreeing with "
         "each other.",
         "Several releases about the same people are planned, and what they lose must add up "
         "to a known sum.",
     ),
-    unfit=("Exact numbers are required by law, or the cells hold a handful of people each.",),
+    unfit=("Exact numbers are required by law, or each cell holds only a handful of people.",),
     sources=(
         "Ding, Winslett, Han, Li, Differentially private data cubes: optimizing noise sources "
         "and consistency, SIGMOD 2011",
@@ -134,8 +134,9 @@ class DpCube(PrivateMethod):
     )
     promise: ClassVar[str] = (
         "One person more or less (or another in the same place, as the plan says) makes no "
-        "output more likely by more than ×e^ε; with ρ, except with a chance of δ. Alongside "
-        "exact tables, it is a minimal change that is covered, and the exact tables are not."
+        "output more likely by a factor of more than e^ε; with ρ, except with a chance of δ. "
+        "Alongside exact tables, it is a minimal change that is covered, and the exact tables "
+        "are not."
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS

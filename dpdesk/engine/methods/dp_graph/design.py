@@ -227,8 +227,8 @@ def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDoma
         raise InputError(
             "graph.nodes",
             msg(
-                "{where}: the nodes are not declared; a private release must not learn them "
-                "from the data.",
+                "{where}: the nodes are not declared; a differentially private release must not "
+                "take them from the data.",
                 where=where,
             ),
             hint=msg(

@@ -95,8 +95,8 @@ class DpGraph(PrivateMethod):
         "and the numbers of edges of each node, with noise or exactly."
     )
     promise: ClassVar[str] = (
-        "One edge more or less (or another in the same place, as the plan says) makes no "
-        "output more likely by more than ×e^ε; with ρ, except with a chance of δ. Alongside "
+        "One edge more or less (or another in the same place, as the plan says) makes no output "
+        "more likely by a factor of more than e^ε; with ρ, except with a chance of δ. Alongside "
         "exact numbers, it is a minimal change that is covered, and the exact numbers are not."
     )
     card: ClassVar[MethodCard] = CARD

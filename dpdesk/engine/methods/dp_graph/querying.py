@@ -63,7 +63,9 @@ def answer_graph(query: Query, content: ReleasedContent, token: CancelToken) -> 
                 count=count,
                 most=MOST_NUMBERS,
             ),
-            hint=("Tell one end apart, or name fewer nodes; all pairs are in graph/edges.csv."),
+            hint=(
+                "Distinguish only one end, or name fewer nodes; all pairs are in graph/edges.csv."
+            ),
         )
     values, variances = _numbers(graph, axes[0].members, axes[1].members, token)
     return _answer(graph, query, axes, values, variances)

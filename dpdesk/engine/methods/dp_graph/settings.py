@@ -51,8 +51,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "graph",
         "Edges",
-        "Whether an edge has a direction. A pair of nodes is one edge at most: repeated rows count "
-        "once, and rows from a node to itself are left out.",
+        "Whether an edge has a direction. A pair of nodes is at most one edge: repeated rows "
+        "count once, and rows from a node to itself are left out.",
         choices=(
             Choice(UNDIRECTED, "have no direction", "Rows a, b and b, a are the same edge."),
             Choice(DIRECTED, "have a direction", "From the first column to the second."),
@@ -68,9 +68,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "nodes",
         "Nodes",
-        "All nodes that there can be, in the order of the release; to be declared without "
-        "looking at the data. Without it, those of the first column's hierarchy file. A node "
-        "`other` takes all others; without one, their rows are left out.",
+        "All possible nodes, in the order of the release; to be declared without looking at the "
+        "data. If empty, those of the first column's hierarchy file. A node `other` takes all "
+        "others; without one, their rows are left out.",
     ),
     ChoiceParameter(
         "origins",
@@ -89,13 +89,13 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "exact",
         "Degrees without noise",
-        "Degrees that are released exactly: nothing protects them, and the edges get more "
-        "noise, so that they hide as much alongside them.",
+        "Degrees that are released exactly: nothing protects them, and the edges get more noise, "
+        "so that they are protected as much alongside them.",
         choices=(
             Choice(NONE, "None"),
             Choice(DEGREES, "Degrees", "Of directed edges: out-degrees and in-degrees."),
-            Choice(OUT, "Out-degrees alone", "For directed edges."),
-            Choice(IN, "In-degrees alone", "For directed edges."),
+            Choice(OUT, "Only out-degrees", "For directed edges."),
+            Choice(IN, "Only in-degrees", "For directed edges."),
         ),
         default=NONE,
     ),
@@ -118,15 +118,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Release the number of all edges exactly.",
     ),
     epsilon_parameter(
-        "The change that is covered, such as one edge more or less, makes no output more likely by "
-        "more than ×e^ε.",
+        "The change that is covered, such as one edge more or less, makes no output more likely "
+        "by a factor of more than e^ε.",
     ),
     rho_parameter(
         "The budget for Gaussian noise, in zero-concentrated differential privacy; instead of ε.",
     ),
     delta_parameter(),
     neighbours_parameter(
-        "The two graphs that no one is to be able to tell apart.",
+        "The two graphs that no one should be able to distinguish.",
         "One edge",
         "Its presence is protected.",
         "The number of edges is known.",
@@ -252,7 +252,9 @@ def _places(names: Sequence[str], nodes: Sequence[str], where: str) -> frozenset
                 details={"key": "exact_nodes"},
             )
         if places[name] in found:
-            sentence = msg("exact degrees are asked of the node {name} twice", name=quoted(name))
+            sentence = msg(
+                "exact degrees are requested twice for the node {name}", name=quoted(name)
+            )
             raise misfit("graph.exact", where, sentence, "exact_nodes")
         found.add(places[name])
     return frozenset(found)

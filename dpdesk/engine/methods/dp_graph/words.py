@@ -332,7 +332,7 @@ def graph_charts(
     subject = "a place of an edge" if settings.replace else "an edge being in the data"
     about, given = "about one edge", "edges are independent"
     if settings.any_exact:
-        subject = "one of two graphs that a minimal change tells apart"
+        subject = "one of two graphs that differ by a minimal change"
         about, given = "alongside the exact degrees", "nothing else is known exactly"
     return (
         _errors_chart(settings, tables, errors),
@@ -353,7 +353,7 @@ def _errors_chart(
     told = (
         "only sums over many pairs say something"
         if edges > _HALF
-        else "single edges can be discerned"
+        else "single edges can be recognised"
     )
     return BarChart(
         id="graph-errors",
@@ -366,7 +366,7 @@ def _errors_chart(
         category_axis=Axis("Table", ""),
         value_axis=Axis("± in 95 % of the cells", UNIT, minimum=0.0),
         categories=tuple(table.kind for table in tables),
-        series=(BarSeries("±, least exact cell", tuple(widths), SeriesStyle.FIRST),),
+        series=(BarSeries("±, least accurate cell", tuple(widths), SeriesStyle.FIRST),),
         table=table_from(
             ["Table", "Cells", "Exact cells", "Standard deviation (edges)", "± 95 % (edges)"],
             [
@@ -400,8 +400,8 @@ def graph_figures(
             change_figure(
                 change,
                 UNIT,
-                "Edges that must come or go together so that nothing exact changes; noise is "
-                "made for so many.",
+                "Edges that must be added or removed together so that no exact number changes; "
+                "the noise is made for that many.",
             )
         )
     return tuple(found)
@@ -418,7 +418,7 @@ def _error_figures(
             width(settings, error),
             unit=UNIT,
             better="lower",
-            help="Of the least exact cell, in 95 % of releases.",
+            help="Of the least accurate cell, in 95 % of releases.",
             headline=table.kind == EDGES,
             about="loss",
         )

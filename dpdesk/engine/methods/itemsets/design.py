@@ -375,9 +375,9 @@ _SENTENCES = {
     "that was fixed beforehand. " + _LAST,
 }
 _UNCOVERED = (
-    "Sets that lie in no view were made from the views, in the most even way that these allow. "
-    "The ± is of noise alone; the error of that assumption is not in it, and cannot be known from "
-    "the release."
+    "Sets that are in no view were made from the views, as evenly as these allow. The ± is that "
+    "of the noise alone; the error of that assumption is not in it, and cannot be known from the "
+    "release."
 )
 
 
@@ -469,5 +469,5 @@ def _untold(why: str) -> RefusedError:
     return RefusedError(
         "query.refused",
         msg("The release cannot answer this: {why}.", why=why),
-        hint="Ask without it for all sets, or name items that rows hold.",
+        hint="Leave it out to get all sets, or name items that rows hold.",
     )

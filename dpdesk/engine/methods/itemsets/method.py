@@ -75,8 +75,8 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     ),
     *fields_of(
         Tells.NOTHING,
-        "The two lists that every such release has, whatever the data are. What is in them is "
-        "what the guarantee bounds.",
+        "The two lists that every such release has, whatever the data. What is in them is what "
+        "the guarantee bounds.",
         "result.itemsets[].dimensions[]",
         "result.itemsets[].file",
         "result.itemsets[].listed",
@@ -86,7 +86,10 @@ CARD = MethodCard(
     protects=HIDES,
     leaves=STAYS_OPEN,
     suits=("Baskets, diagnoses or visits: which go together most often is to be published.",),
-    unfit=("Rare sets are of interest: with noise they cannot be told from sets that no one has.",),
+    unfit=(
+        "Rare sets are of interest: with noise they cannot be distinguished from sets that no one "
+        "has.",
+    ),
     sources=(
         "Li, Qardaji, Su, Cao, PrivBasis: frequent itemset mining with differential privacy, "
         "VLDB 2012",
@@ -121,8 +124,8 @@ class Itemsets(PrivateMethod):
         "sets these are is chosen with noise as well."
     )
     promise: ClassVar[str] = (
-        "One person more or less (or another in the same place, as the plan says) makes no output "
-        "more likely by more than ×e^ε; with ρ, but for a chance of δ."
+        "One person more or less (or another in the same place, as the plan says) makes no "
+        "output more likely by a factor of more than e^ε; with ρ, except with a chance of δ."
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS

@@ -72,7 +72,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     _OF_VIEWS["origins"],
     epsilon_parameter(
-        "One person more or less makes no output more likely by more than ×e^ε.",
+        "One person more or less makes no output more likely by a factor of more than e^ε.",
     ),
     IntegerParameter(
         "top",
@@ -106,8 +106,8 @@ PARAMETERS: tuple[Parameter, ...] = (
             Choice(
                 VIEWS,
                 "From views",
-                "All of ε measures tables that hold every two items together; sets are read from "
-                "them.",
+                "All of ε measures tables in which every two items occur together; sets are read "
+                "from them.",
             ),
         ),
         default=BASIS,
@@ -152,7 +152,7 @@ class ItemsetSettings(PrivateSettings):
         if values["epsilon"] is None and views is None:
             raise misfit("itemsets.budget", where, "`epsilon` is missing", "epsilon")
         if views is None and (values["rho"] is not None or values["noise"] == GAUSSIAN):
-            sentence = '`rho` and Gaussian noise go with `mine = "views"` alone'
+            sentence = '`rho` and Gaussian noise go only with `mine = "views"`'
             raise misfit("itemsets.budget", where, sentence, "mine")
         settings = cls(
             dimensions=dimensions,

@@ -302,11 +302,10 @@ def large_note(problem: LatticeProblem, objective: str, found: SearchResult) -> 
     return Note(
         "search.not-exact",
         msg(
-            "Only {looked} were looked at, as counting all of them would take too "
-            "long; the best of these has {objective} {shown:,.4g} and suppresses "
-            "{rows}, and a better one may exist: with fewer "
-            "quasi-identifiers, or hierarchies that start with coarser levels, the "
-            "search is exact.",
+            "Only {looked} were examined, as counting all of them would take too long; the best "
+            "of these has {objective} {shown:,.4g} and suppresses {rows}, and a better one may "
+            "exist: with fewer quasi-identifiers, or hierarchies that start with coarser levels, "
+            "the search is exact.",
             looked=looked,
             objective=objective.replace("-", " "),
             shown=shown,

@@ -276,8 +276,8 @@ class Judgement(ABC):
                 "share",
                 better="lower",
                 about="risk",
-                help="Chance that a match is right for the rows of the smallest class, for someone "
-                "who knows the quasi-identifiers alone.",
+                help="Chance that a match is right for the rows of the smallest class, for "
+                "someone who knows only the quasi-identifiers.",
             ),
             Figure(
                 "average_risk",
@@ -423,7 +423,7 @@ def _disagreement(said: tuple[int, ...], found: tuple[int, ...]) -> RefusedError
             said=said,
             found=found,
         ),
-        hint="Please report this: it is a fault of the program.",
+        hint="Please report this: it is an error in the program.",
     )
 
 

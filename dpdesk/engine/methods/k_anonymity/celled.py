@@ -510,7 +510,7 @@ def _check_rows(release: CellRelease, k: int, asked: Constraints | None) -> None
             "what is required, or rows that are not accounted for; the release was stopped.",
             smallest=smallest,
         ),
-        hint="Please report this: it is a fault of the program.",
+        hint="Please report this: it is an error in the program.",
     )
 
 

@@ -99,9 +99,8 @@ def _risk_answer(before: RiskSummary, after: RiskSummary | None) -> str:
         return text + msg("; in the release {exposed:,}.", exposed=after.exposed)
     chance = share_text(after.highest)
     return msg(
-        "{text}; in the release none. For someone who knows the "
-        "quasi-identifiers alone, a match is right with a chance of at most "
-        "{chance}.",
+        "{text}; in the release none. For someone who knows only the quasi-identifiers, a match "
+        "is right with a chance of at most {chance}.",
         text=text,
         chance=chance,
     )
@@ -180,13 +179,12 @@ def suppression_chart(groups: Sequence[GroupSuppression], overall: float) -> Bar
     worst = groups[0]
     return BarChart(
         id="suppression",
-        question="Whom does suppression hit most?",
+        question="Whom does suppression affect most?",
         short="Suppression",
         answer=(
             msg(
-                "{overall} of all rows are suppressed; of the rows with {attribute} = "
-                "{worst} it is {share}, the most among values that at least 1 % of the "
-                "rows hold.",
+                "{overall} of all rows are suppressed; among the rows with {attribute} = {worst} "
+                "it is {share}, the highest share among values that at least 1 % of the rows hold.",
                 overall=share_text(overall),
                 attribute=worst.attribute,
                 worst=worst.value or "(empty)",
@@ -353,7 +351,7 @@ def node_chart(cloud: NodeCloud, choice: NodeChoice) -> ScatterChart:
         series.append(_points("Chosen", cloud, place, SeriesStyle.THIRD, emphasis=True))
     return ScatterChart(
         id="nodes",
-        question="Which lattice node?",
+        question="Which node of the lattice?",
         short="Nodes",
         answer=_node_answer(cloud, choice, len(drawn)),
         x_axis=Axis("Loss", "% of the detail", percent=True, minimum=0.0, maximum=1.0),
@@ -408,7 +406,7 @@ def _first_of_each(cell: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _node_answer(cloud: NodeCloud, choice: NodeChoice, drawn: int) -> str:
     nodes, feasible = len(cloud.loss), int(choice.feasible.sum())
-    kind = "combinations of levels" if cloud.whole else "combinations of levels looked at"
+    kind = "combinations of levels" if cloud.whole else "combinations of levels examined"
     text = msg(
         "{feasible:,} of {nodes:,} {kind} reach k = {k:,} within the limit",
         feasible=feasible,
@@ -490,7 +488,7 @@ def _chart(cloud: NodeCloud, choice: NodeChoice, drawn: _Drawn, answer: str) -> 
     names = _names(cloud, choice.chosen, drawn.places) if near and choice.chosen is not None else ()
     return ScatterChart(
         id="steps",
-        question="Which nodes are one step away?" if near else "How do the nodes lie?",
+        question="Which nodes are one step away?" if near else "Where are the nodes?",
         short="Lattice",
         answer=answer,
         x_axis=Axis(

@@ -215,14 +215,14 @@ class Shortfall:
         }
         if self.by_hand:
             return msg(
-                "k = {k:,} is not reached: the levels chosen by hand need {lost} suppressed, of "
-                "{rows}; {allowed} are allowed.",
+                "k = {k:,} is not reached: the levels chosen by hand need {lost} of {rows} "
+                "suppressed; {allowed} are allowed.",
                 k=self.k,
                 **counts,
             )
         return msg(
-            "k = {k:,} is not reached: the least loss of rows is {lost} suppressed (at {where}), "
-            "of {rows}; {allowed} are allowed.",
+            "k = {k:,} is not reached: at least {lost} of {rows} would have to be suppressed (at "
+            "{where}); {allowed} are allowed.",
             k=self.k,
             where=where,
             **counts,

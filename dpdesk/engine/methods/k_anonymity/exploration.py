@@ -574,6 +574,6 @@ def _feasible_sentence(found: Assessment, settings: Settings, *, sure: bool) -> 
         return msg("{text} The levels were chosen by hand.", text=text)
     if not sure:
         return msg(
-            "{text} Other levels may be better: there are too many to look at them all.", text=text
+            "{text} Other levels may be better: there are too many to check them all.", text=text
         )
     return text

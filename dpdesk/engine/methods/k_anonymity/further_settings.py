@@ -80,7 +80,8 @@ _HOUSEHOLD_ID = ChoiceParameter(
         Choice(
             KEEP,
             "Kept as it is",
-            "Rows of a household can be joined, and its number in the source finds it.",
+            "Rows of a household can be joined, and anyone who knows its number in "
+            "the source can find it.",
         ),
     ),
     default=DROP,
@@ -89,8 +90,8 @@ _HOUSEHOLD_ID = ChoiceParameter(
 _POPULATION = TextParameter(
     key="population",
     label="Population file",
-    help="A file with a row for each person of the population that the data are a sample of, with "
-    "the same quasi-identifiers. Each released combination must match rows of it.",
+    help="A file with a row for each person of the population from which the data are a sample, "
+    "with the same quasi-identifiers. Each released combination must match rows of it.",
     applies=Condition("model", ("AG_TS", "AG", "TS")),
     public=False,
 )
@@ -113,8 +114,8 @@ _DELTA_MIN = ShareParameter(
 _DELTA_MAX = ShareParameter(
     key="delta_max",
     label="Share of the population in the data, at most",
-    help="For each combination, the share of the rows of the population that is released: so sure "
-    "others can be that a person is in the data.",
+    help="For each combination, the share of the rows of the population that is released: how "
+    "sure others can be that a person is in the data.",
     applies=Condition("model", ("AG_TS", "AG", "TS")),
 )
 

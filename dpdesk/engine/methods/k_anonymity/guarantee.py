@@ -117,7 +117,7 @@ def k_guarantee(
 
 
 _NONE_MISSING = (
-    "Missing values match nothing: no released row misses one of these below the top of its "
+    "Missing values match nothing: no released row has one of these missing below the top of its "
     "hierarchy."
 )
 
@@ -155,8 +155,8 @@ def _population_claim(semantics: Mapping[str, object]) -> list[str]:
     if isinstance(k_map := semantics.get("k_map"), int):
         found.append(
             msg(
-                "Every such combination matches at least {k_map:,} rows of the file of the "
-                "population that the agency used.",
+                "Every such combination matches at least {k_map:,} rows of the population file "
+                "that the agency used.",
                 k_map=k_map,
             )
         )
@@ -182,9 +182,9 @@ def _population_limits(semantics: Mapping[str, object]) -> tuple[str, ...]:
     if "k_map" not in semantics and "delta_max" not in semantics:
         return ()
     return (
-        "Another population: who is in the file of the population was not checked; where persons "
-        "are missing from it, where it is of another day, or where others know who of them took "
-        "part, the numbers of matches in it say less.",
+        "A different population: who is in the population file was not checked; where persons "
+        "are missing from it, where it has a different reference date, or where others know who "
+        "of them took part, the numbers of matches in it say less.",
     )
 
 
@@ -205,8 +205,8 @@ def _household_limits(
     return (
         chance,
         "Rows of a household: they are not marked, but where the released columns fit together "
-        "(an address, a couple's year of marriage) someone may join them, and know more of a "
-        "household than of each person in it.",
+        "(an address, a couple's year of marriage) someone may join them, and know more about a "
+        "household than about each person in it.",
     )
 
 
@@ -239,8 +239,8 @@ def _claim(
         return msg(
             "Someone who knows only {known} of a person{further}, and for whom a missing value "
             "may stand for any value, cannot narrow a released row down to fewer than {k:,}: each "
-            "matches at least {k:,} released rows, itself among them, in all values that neither "
-            "misses (the one with the fewest matches {smallest:,}).",
+            "matches at least {k:,} released rows, itself among them, in all values that are "
+            "missing in neither (the one with the fewest matches {smallest:,}).",
             known=known,
             further=further,
             k=k,
@@ -341,7 +341,7 @@ def _limits(k: int, roles: Mapping[str, Role], diverse: Collection[str]) -> tupl
         limits.append(
             msg(
                 "What a whole class shares: when all its rows hold the same value{of}, that value "
-                "is learnt of each of them without any link.",
+                "is learned about each of them without any link.",
                 of=msg(" of {columns}", columns=name_list(shared)) if shared else "",
             )
         )
@@ -382,8 +382,8 @@ def _column_limits(roles: Mapping[str, Role]) -> list[str]:
     if clusters := _named(roles, Role.CLUSTER):
         limits.append(
             msg(
-                "Households and other groups: {columns} ties rows together, so anyone who "
-                "recognises one member, or knows how the group is made up, may find the others.",
+                "Households and other groups: {columns} links rows, so anyone who recognises one "
+                "member, or knows how the group is made up, may find the others.",
                 columns=name_list(clusters),
             )
         )

@@ -248,14 +248,14 @@ def household_figures(found: Mapping[str, object]) -> tuple[Figure, ...]:
         ),
         Figure(
             "unique_households",
-            "Households of a make-up of their own",
+            "Households with a unique composition",
             number["unique_makeup"],
             "count",
             "households",
             "lower",
             about="risk",
             help="Of the households that are kept, those whose members are in a combination of "
-            "classes that no other household has: where rows of a household can be "
-            "joined, someone who knows all its members finds it.",
+            "classes that no other household has: where rows of a household can be joined, "
+            "someone who knows all its members can find it.",
         ),
     )

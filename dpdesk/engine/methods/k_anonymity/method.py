@@ -111,8 +111,8 @@ CARD = MethodCard(
         "Up to about ten columns may be known from elsewhere.",
     ),
     unfit=(
-        "Nearly every column is a quasi-identifier: almost everyone is unique then, and "
-        "little detail is left.",
+        "Almost every column is a quasi-identifier: then almost everyone is unique, and little "
+        "detail is left.",
     ),
     sources=(
         "Samarati, Protecting respondents' identities in microdata release, IEEE TKDE 2001",
@@ -122,10 +122,10 @@ CARD = MethodCard(
     ),
     corrections=(
         "Where cells are generalised one by one, none of the published conditions bounds the "
-        "chance of a right match by 1 in k; releases of this program have k equal rows in "
-        "each class.",
-        "Diversity and closeness are decided with exact numbers, so that cases on the "
-        "boundary are judged rightly.",
+        "chance of a correct match by 1 in k; releases of this program have k equal rows in each "
+        "class.",
+        "Diversity and closeness are decided with exact numbers, so that borderline cases are "
+        "judged correctly.",
     ),
     readers=EVERYONE,
     attackers=frozenset({Attacker.ACQUAINTANCE}),

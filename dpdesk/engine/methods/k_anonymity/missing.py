@@ -241,10 +241,10 @@ def _too_many(problem: LatticeProblem) -> RefusedError:
     return RefusedError(
         "k-anonymity.too-many-levels",
         msg(
-            "What this plan asks of classes takes a count of every combination of levels, and "
-            "there are {nodes:,}, expected at most {most:,}.",
+            "What this plan requires of classes can only be checked by counting every combination "
+            "of levels, and there are {nodes:,}, expected at most {most:,}.",
             nodes=problem.node_count,
             most=MAX_WALK_NODES,
         ),
-        hint="Take fewer quasi-identifiers, hierarchies with fewer levels, or the objective loss.",
+        hint="Use fewer quasi-identifiers, hierarchies with fewer levels, or the objective loss.",
     )

@@ -221,7 +221,7 @@ def absent_rows(rows: PopulationRows, file: str, source: str) -> tuple[Note, ...
     raise InputError(
         "k-anonymity.population",
         sentence,
-        hint="delta-presence is of a sample of the population; check that both files are coded "
-        "alike and of the same day.",
+        hint="delta-presence requires a sample of the population; check that both files are coded "
+        "alike and have the same reference date.",
         details={"key": "population"},
     )

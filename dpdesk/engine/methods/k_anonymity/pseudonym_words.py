@@ -75,10 +75,9 @@ def assumptions(linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
     return (
         *(counted if persons else ()),
         msg(
-            "The key of the pseudonyms ({columns}) stays secret. Anyone who has it can compute the "
-            "pseudonym of every identifier that comes to mind, and by trying all of them turn "
-            "every pseudonym back, even without the source: for them the rows are as good as "
-            "named.",
+            "The key of the pseudonyms ({columns}) stays secret. Anyone who has it can compute "
+            "the pseudonym of every conceivable identifier, and by trying all of them trace every "
+            "pseudonym back, even without the source: for them the rows are as good as named.",
             columns=listed(names),
         ),
     )
@@ -111,10 +110,10 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
         if each.domain:
             found.append(
                 msg(
-                    "Joined releases: {column} is the same in every release with this key and "
-                    "the linkage domain “{domain}”, so two of them can be joined row by row; "
-                    "what both reveal about a person together may be told apart from fewer "
-                    "than {k:,} others.",
+                    "Joined releases: {column} is the same in every release with this key and the "
+                    "linkage domain “{domain}”, so two of them can be joined row by row; what "
+                    "both reveal about a person together may be shared with fewer than {k:,} "
+                    "others.",
                     column=name,
                     domain=each.domain,
                     k=k,
@@ -123,8 +122,8 @@ def limits(k: int, linkages: Mapping[str, Linkage]) -> tuple[str, ...]:
     if names := tuple(name for name, each in linkages.items() if not each.domain):
         found.append(
             msg(
-                "Later acts with the key: {columns} was made for this release alone and cannot "
-                "be joined with others by those who do not have the key; anyone who has it can.",
+                "Later use of the key: {columns} was made for this release only and cannot be "
+                "joined with others by anyone who does not have the key; anyone who has it can.",
                 columns=listed(names),
             )
         )

@@ -174,7 +174,7 @@ def _too_many() -> RefusedError:
     return RefusedError(
         "query.too-large",
         msg("The answer has more than {most:,} numbers.", most=_MOST_GROUPS),
-        hint="Tell fewer columns apart.",
+        hint="Distinguish fewer columns.",
     )
 
 

@@ -90,7 +90,7 @@ def _variant(model: str, *choices: tuple[str, str]) -> ChoiceParameter:
     return ChoiceParameter(
         "variant",
         "How it is measured",
-        "What the number is a limit of",
+        "What the number limits",
         choices=tuple(Choice(value, label, help) for value, (label, help) in offered),
         default=VARIANTS[model][0],
     )
@@ -112,7 +112,7 @@ REQUIRED = Records(
                     DIVERSITY,
                     ("Distinct values", "Every class holds at least ℓ different values."),
                     ("Entropy", "The values of a class are as mixed as ℓ equally frequent ones."),
-                    ("Recursive", "The most frequent value does not prevail over the rarer ones."),
+                    ("Recursive", "The most frequent value does not outweigh the rarer ones."),
                 ),
                 _limit(DIVERSITY, "Values that every class shows at least"),
                 DecimalParameter(
@@ -159,8 +159,8 @@ REQUIRED = Records(
         ),
     ),
     "Requirement",
-    more=("Add a requirement", "Every class has to meet all of them"),
-    remove=("Remove this requirement", "Ask for the others only"),
+    more=("Add a requirement", "Every class must meet all of them"),
+    remove=("Remove this requirement", "Require only the others"),
     least=0,
     alone=False,
 )
@@ -373,7 +373,7 @@ def required_limits(required: Sequence[Mapping[str, object]]) -> tuple[str, ...]
         return ()
     return (
         msg(
-            "More knowledge of {names}: the requirements on classes bound what is learned by "
+            "More knowledge about {names}: the requirements on classes bound what is learned by "
             "someone who knows no more than the released distribution; anyone who can rule out "
             "values for a person, or counts similar values as one, may learn more.",
             names=listed(names),

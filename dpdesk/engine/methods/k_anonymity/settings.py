@@ -132,7 +132,8 @@ _MODEL = ChoiceParameter(
         Choice(
             "TS",
             "Rows suppressed, nothing generalised",
-            "Rows whose combination fewer than k rows have are left out; the others stay exact.",
+            "Rows whose combination is shared by fewer than k rows are left out; the "
+            "others stay exact.",
         ),
         Choice(
             "AS",
@@ -151,43 +152,45 @@ _ALGORITHM = ChoiceParameter(
             OPTIMAL,
             "Optimal: the least loss of all combinations of levels",
             "Takes the best combination of levels by the objective, with a proof that no other is "
-            "better; in extremely large lattices the best that was found, and it says so.",
+            "better; in extremely large lattices it takes the best one found and says so.",
         ),
         Choice(
             SAMARATI,
             "Samarati: the fewest generalisation steps",
-            "Takes the lowest height at which k is reached, then the preference.",
+            "Takes the lowest height at which k is reached, then the preferred solution.",
         ),
         Choice(
             INCOGNITO,
             "Incognito: all minimal generalisations",
-            "Finds every combination of levels that reaches k while none below it does, from small "
-            "sets of columns up, then takes the preference.",
+            "Finds every combination of levels that reaches k while none below it does, from "
+            "small sets of columns up, then takes the preferred one.",
         ),
         Choice(
             GENETIC,
             "Genetic: for very large lattices",
-            "Breeds good combinations of levels, without a proof; says a bound that no combination "
-            "can be better than.",
+            "Breeds good combinations of levels, without a proof; states a bound that no "
+            "combination can improve on.",
         ),
         Choice(
             MONDRIAN,
             "Mondrian: cut the rows into small groups",
-            "Cuts the rows in two, again and again, while both parts keep k rows. Each group shows "
-            "what its rows share, so a column is coarse only where rows are rare; suits many "
-            "columns and large tables. Fast, and no claim to be the best.",
+            "Cuts the rows in two, again and again, while both parts keep k rows. Each group "
+            "shows what its rows share, so a column is coarse only where rows are rare; suits "
+            "many columns and large tables. Fast, but not claimed to be the best.",
         ),
         Choice(
             TOP_DOWN,
             "Top-down: specialise values while k holds",
-            "Starts with everything at the top of its hierarchy and goes down value by value where "
-            "most detail is regained; a value is shown alike in all rows. Fast, a heuristic.",
+            "Starts with everything at the top of its hierarchy and goes down value by value "
+            "where most detail is regained; a value is shown in the same way in all rows. Fast, a "
+            "heuristic.",
         ),
         Choice(
             K_OPTIMIZE,
             "k-Optimize: cut ordered values into intervals",
-            "Cuts the values of each column into intervals, alike in all rows, for the least "
-            "discernibility; says how far from the optimum it can be. For few, ordered columns.",
+            "Cuts the values of each column into intervals, the same in all rows, for the least "
+            "discernibility; states how far from the optimum it can be at most. For few, ordered "
+            "columns.",
         ),
     ),
     default=OPTIMAL,
@@ -195,7 +198,7 @@ _ALGORITHM = ChoiceParameter(
 _OBJECTIVE = ChoiceParameter(
     key="objective",
     label="Objective",
-    help="What the optimal and the genetic search make as small as possible.",
+    help="What the optimal and the genetic search minimise.",
     applies=Condition("algorithm", (OPTIMAL, GENETIC)),
     choices=(
         Choice(
@@ -229,7 +232,7 @@ _OBJECTIVE = ChoiceParameter(
 _PREFER = ChoiceParameter(
     key="prefer",
     label="Preference",
-    help="Which of the solutions that they find the searches of Samarati and Incognito take.",
+    help="Which of the solutions found by the searches of Samarati and Incognito is taken.",
     applies=Condition("algorithm", (SAMARATI, INCOGNITO)),
     choices=(
         Choice("minimum-absolute-distance", "Fewest steps in all"),
@@ -256,14 +259,14 @@ _STRICT = FlagParameter(
 )
 _LOCAL = FlagParameter(
     key="local",
-    label="Recode suppressed rows by themselves",
+    label="Recode suppressed rows separately",
     help="Rows that would be suppressed get levels of their own, again and again, until fewer than "
     "k are left: far fewer rows are lost, and rare rows are coarser than the others.",
     applies=Condition("model", ("AG_TS",)),
 )
 _CONDITION = ChoiceParameter(
     key="condition",
-    label="What is asked of cells",
+    label="What is required of cells",
     help="How rows that are generalised one by one hide among others. Every release of this "
     "version has k equal rows in each class, which meets each of these conditions.",
     applies=Condition("model", ("CG",)),
@@ -294,19 +297,19 @@ _VALUES = ChoiceParameter(
 _IMPORTANCE = NumberTableParameter(
     key="importance",
     label="Importance of columns",
-    help="How much the cells of a quasi-identifier count where detail is weighed; 1 where nothing "
-    "is said. As text: age = 2, sex = 0.5.",
+    help="How much the detail of a quasi-identifier counts; 1 where nothing is given. As text: "
+    "age = 2, sex = 0.5.",
     applies=Condition("algorithm", (OPTIMAL, GENETIC, MONDRIAN, TOP_DOWN)),
 )
 _MIN_LEVEL = NumberTableParameter(
     key="min_level",
-    label="Least levels",
+    label="Lowest levels",
     help="Levels below which a quasi-identifier is not released. As text: age = 1.",
     whole=True,
 )
 _MAX_LEVEL = NumberTableParameter(
     key="max_level",
-    label="Greatest levels",
+    label="Highest levels",
     help="Levels above which a quasi-identifier is not released; 0 for one that must stay as it "
     "is. As text: age = 2.",
     whole=True,
@@ -314,8 +317,9 @@ _MAX_LEVEL = NumberTableParameter(
 _REQUIRE = RequireParameter(
     key="require",
     label="Required of sensitive columns",
-    help="What every released class must show of a sensitive column besides having k rows: "
-    "l-diversity, t-closeness, (alpha,k) or beta-likeness. A class that fails is suppressed whole.",
+    help="What every released class must fulfil for a sensitive column in addition to having k "
+    "rows: l-diversity, t-closeness, (alpha,k) or beta-likeness. A class that fails is "
+    "suppressed as a whole.",
     records=REQUIRED,
 )
 

@@ -391,7 +391,7 @@ def without_lines(chart: ScatterChart, names: Sequence[str]) -> ScatterChart:
     """A picture without some of its lines, so that the others differ; the table has all."""
     kept = [one for one in chart.series if one.name not in names]
     looks = tuple(replace(one, look=_LOOKS[n % len(_LOOKS)]) for n, one in enumerate(kept))
-    more = msg(" {series:,} more are in the table alone.", series=len(chart.series) - len(kept))
+    more = msg(" {series:,} more are only in the table.", series=len(chart.series) - len(kept))
     return replace(chart, series=looks, answer=chart.answer + (more if names else ""))
 
 
@@ -554,7 +554,7 @@ def _charts(
 ) -> tuple[Chart, ...]:
     lines = selectivity_lines(ways, [way_label(each) for each in ways])
     groups = {Way.MIXED.value: mixed, Way.PAPER.value: paper}
-    question = msg("Which way says most about {name} at ℓ′ = {size}?", name=name, size=size)
+    question = msg("Which method says most about {name} at ℓ′ = {size}?", name=name, size=size)
     left_out = [way_label(each) for each in ways if each.trial.way in _TABLE_ALONE]
     return (
         without_lines(
@@ -579,8 +579,8 @@ def _charts(
 def _sentence(name: str, ways: Sequence[Measured]) -> str:
     said = [f"{way_label(each)} {format_figure(each.rmse, 'number')}" for each in ways]
     return msg(
-        "Root mean square errors of counts of {name}, in rows: {said}. The ways "
-        "promise different things: only the errors are compared here.",
+        "Root mean square errors of counts of {name}, in rows: {said}. The methods promise "
+        "different things: only the errors are compared here.",
         name=name,
         said="; ".join(said),
     )

@@ -108,12 +108,12 @@ def _claim(size: int, diverted: Sequence[str], k: int | None, quasi: Sequence[st
 
 def _assumes(size: int, diverted: Sequence[str], k: int | None) -> tuple[str, ...]:
     sentences = [
-        "Ids, groups and draws stay secret: they existed in memory only, and were drawn from a "
+        "Ids, groups and draws stay secret: they existed only in memory, and were drawn from a "
         "cryptographic generator; against an adversary who breaks it nothing is promised.",
         "Each person has one row; anyone with several rows is protected less.",
         "This is the only release about these people: several draws of the same values can be "
         "combined, and together they reveal the true ones.",
-        "It was published as it was drawn, not chosen among several draws after a look at them.",
+        "It was published as it was drawn, not chosen among several draws after looking at them.",
         msg(
             "The {n:,} values of a group are different texts; values that mean nearly the same "
             "hide little from someone who only asks for that meaning.",
@@ -141,9 +141,9 @@ def _not_covered(
         "a fixed swap need not give the same chances, and such a person may learn a value with "
         "certainty.",
         msg(
-            "What one published value says of a rare value: for someone who knows only how "
-            "often each value occurs, the belief in it rises from its share of the rows (f out "
-            "of N) to 1/{n:,} where it is published.",
+            "What one published value says about a rare value: for someone who knows only how "
+            "often each value occurs, the belief in it rises from its share of the rows (f out of "
+            "N) to 1/{n:,} where it is published.",
             n=size,
         ),
         "Large counts and shares of the population: they are meant to be accurate, and anyone who "
@@ -152,8 +152,8 @@ def _not_covered(
     if len(diverted) > 1:
         limits.append(
             msg(
-                "{columns} taken together: each is drawn by itself, and nothing is claimed "
-                "about what their published values reveal in combination.",
+                "{columns} taken together: each is drawn separately, and nothing is claimed about "
+                "what their published values reveal in combination.",
                 columns=name_list(diverted),
             )
         )
@@ -214,12 +214,10 @@ def _row_limits(size: int, rows_removed: int, rows_suppressed: int, k: int | Non
     if rows_removed and k is None:
         limits.append(
             counted(
-                "The {n:,} row removed at random so that the number of rows is a "
-                "multiple of {size:,}: nothing of it is published, and the theorem "
-                "says nothing of it.",
-                "The {n:,} rows removed at random so that the number of rows is a "
-                "multiple of {size:,}: nothing of them is published, and the theorem "
-                "says nothing of them.",
+                "The {n:,} row removed at random so that the number of rows is a multiple of "
+                "{size:,}: nothing of it is published, and the theorem says nothing about it.",
+                "The {n:,} rows removed at random so that the number of rows is a multiple of "
+                "{size:,}: nothing of them is published, and the theorem says nothing about them.",
                 n=rows_removed,
                 size=size,
             )
@@ -229,12 +227,12 @@ def _row_limits(size: int, rows_removed: int, rows_suppressed: int, k: int | Non
             counted(
                 "The {n:,} row removed at random so that the number of rows is a multiple of "
                 "{size:,}: its combination is one of the released ones, since it was taken from "
-                "those with more than {k:,} rows; nothing else of it is published, and the theorem "
-                "says nothing of it.",
+                "those with more than {k:,} rows; nothing else of it is published, and the "
+                "theorem says nothing about it.",
                 "The {n:,} rows removed at random so that the number of rows is a multiple of "
                 "{size:,}: their combinations are among the released ones, since they were taken "
                 "from those with more than {k:,} rows; nothing else of them is published, and the "
-                "theorem says nothing of them.",
+                "theorem says nothing about them.",
                 n=rows_removed,
                 size=size,
                 k=k,

@@ -72,8 +72,8 @@ CARD = MethodCard(
     leaves=(
         "Someone who knows most other people's values: in some outcomes they learn a value "
         "with certainty.",
-        "What the columns that are not drawn tell of the drawn one; the checklist counts for "
-        "how many rows.",
+        "What the columns that are not drawn reveal about the drawn one; the checklist counts "
+        "for how many rows.",
     ),
     suits=("Large counts of the sensitive column must stay accurate, by any other columns.",),
     unfit=(
@@ -85,7 +85,7 @@ CARD = MethodCard(
         "Fu, Wang, Wang, Wong, Small count privacy and large count utility in data publishing",
     ),
     corrections=(
-        "The paper promises more than its proof gives: the swaps that no one can tell apart "
+        "The paper promises more than its proof gives: the swaps that no one can distinguish "
         "depend on the hidden outcome. The guarantee says what is proven.",
         "The chance that a row without the value is in a group that has it is f(ℓ′ − 1)/(N − "
         "f), not fℓ′/N; with the paper's, estimates are too high.",

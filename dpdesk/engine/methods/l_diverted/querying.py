@@ -131,7 +131,7 @@ ESTIMATORS = (
 )
 _MOST_CELLS = 1 << 20
 _INDEPENDENT_95 = "95 % if the conditions do not depend on the other values"
-_BY_INTERVAL = "go by the interval"
+_BY_INTERVAL = "rely on the interval"
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -222,7 +222,7 @@ class _Question:
             raise RefusedError(
                 "query.refused",
                 msg(
-                    "The query tells {prod:,.0f} combinations of sensitive values apart, "
+                    "The query distinguishes {prod:,.0f} combinations of sensitive values, "
                     "expected at most {most:,}.",
                     prod=np.prod(self.shape, dtype=np.float64),
                     most=_MOST_CELLS,
@@ -370,9 +370,9 @@ def _warnings(
         )
     if any(row.note == _BY_INTERVAL for row in rows):
         yield (
-            "Counts are kept from being negative, which draws estimates away from the truth where "
-            "few rows match; the interval is that of the unbiased solution, so go by the interval "
-            "where it says so."
+            "Counts are kept from being negative, which draws estimates away from the truth "
+            "where few rows match; the interval is that of the unbiased solution, so rely on the "
+            "interval where it says so."
         )
     if estimator is Estimator.PAPER:
         yield (

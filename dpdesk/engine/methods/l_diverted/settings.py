@@ -27,7 +27,8 @@ from dpdesk.engine.decoys import LARGEST_FIRST, MIXED
 _L = IntegerParameter(
     key="l",
     label="ℓ′, values in a hidden group",
-    help="Every published value is drawn from so many different values, all with the same chance.",
+    help="Every published value is drawn from this many different values, all with the "
+    "same chance.",
     unit="values",
     required=True,
     minimum=2,
@@ -37,7 +38,7 @@ _L = IntegerParameter(
 _SENSITIVE = TextListParameter(
     key="sensitive",
     label="Sensitive columns",
-    help="The columns whose values are drawn; absent, all columns with the role sensitive.",
+    help="The columns whose values are drawn; if empty, all columns with the role sensitive.",
     role=Role.SENSITIVE,
 )
 _PARTITION = ChoiceParameter(
@@ -48,9 +49,8 @@ _PARTITION = ChoiceParameter(
         Choice(
             MIXED,
             "Mixed: every value meets every other",
-            "Systematic sampling in proportion to the remaining rows of each value; estimates "
-            "are about twice as exact where other columns reveal something of the sensitive "
-            "one.",
+            "Systematic sampling in proportion to the remaining rows of each value; estimates are "
+            "about twice as accurate where other columns reveal something about the sensitive one.",
         ),
         Choice(
             LARGEST_FIRST,
@@ -64,11 +64,12 @@ _PARTITION = ChoiceParameter(
 _LEVELS = LevelsParameter(
     key="levels",
     label="Levels of the sensitive columns",
-    help="Level of its hierarchy at which a sensitive column is released; else its own values.",
+    help="Level of its hierarchy at which a sensitive column is released; otherwise its "
+    "own values.",
 )
 _K = IntegerParameter(
     key="k",
-    label="k, the smallest class (none: drawn values alone)",
+    label="k, the smallest class (none: only drawn values)",
     help="Make the quasi-identifiers k-anonymous first, so that fewer people can find a row.",
     unit="rows",
     minimum=2,
@@ -76,7 +77,7 @@ _K = IntegerParameter(
 _MAX_SUPPRESSION = ShareParameter(
     key="max_suppression",
     label="Rows suppressed for k, at most",
-    help="Share of the rows that may be left out to reach k; 0 when absent.",
+    help="Share of the rows that may be left out to reach k; 0 if empty.",
 )
 
 PARAMETERS: tuple[Parameter, ...] = (

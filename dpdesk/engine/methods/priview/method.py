@@ -84,12 +84,12 @@ CARD = MethodCard(
     protects=HIDES,
     leaves=STAYS_OPEN,
     suits=(
-        "Ten to two hundred columns, of which no one knows yet which tables will be asked for.",
+        "Ten to two hundred columns, and no one knows yet which tables will be needed.",
         "Synthetic rows are wanted for trying out programs.",
     ),
     unfit=(
-        "What matters is how three or more columns hang together: only pairs are measured "
-        "unless the plan says otherwise.",
+        "What matters is how three or more columns are related: only pairs are measured unless "
+        "the plan says otherwise.",
     ),
     sources=(
         "Qardaji, Yang, Li, PriView: practical differentially private release of marginal "
@@ -123,13 +123,13 @@ class PriView(PrivateMethod):
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private marginals of many columns"
     summary: ClassVar[str] = (
-        "Measure small tables that hold every two columns together, with random noise scaled to "
-        "what one person can change, and make tables of any columns from them."
+        "Measure small tables in which every two columns occur together, with random noise "
+        "scaled to what one person can change, and make tables of any columns from them."
     )
     promise: ClassVar[str] = (
-        "One person more or less (or another in the same place, as the plan says) makes no output "
-        "more likely by more than ×e^ε; with ρ, but for a chance of δ. Tables made from the "
-        "release later cost nothing more."
+        "One person more or less (or another in the same place, as the plan says) makes no "
+        "output more likely by a factor of more than e^ε; with ρ, except with a chance of δ. "
+        "Tables made from the release later cost nothing more."
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
@@ -257,7 +257,7 @@ class ViewReader:
     @property
     def words(self) -> str:
         """See :class:`SumReader`."""
-        return "The views agree; a table that lies in none of them is made from all of them."
+        return "The views agree; a table that is in none of them is made from all of them."
 
     @cached_property
     def _noise(self) -> PlannedNoise:
@@ -290,7 +290,7 @@ class ViewReader:
                     most=MOST_OF_MARGINAL,
                     together=_MOST_TOGETHER,
                 ),
-                hint="Tell fewer columns apart, or roll some up.",
+                hint="Distinguish fewer columns, or roll some up.",
             )
         made = self._agreed.marginal(places, token, entropy=cube.given.entropy)
         values = summed(made.values, mask, groups, token)
@@ -318,9 +318,9 @@ class ViewReader:
         names = " × ".join(self.cube.domain.dimensions[i] for i in places)
         notes = [
             msg(
-                "No view has {names} together: how they go together is the most even way that the "
-                "views allow. The ± is of noise alone; the error of that assumption is not in it, "
-                "and cannot be known from the release.",
+                "No view has {names} together: they are assumed to go together as evenly as the "
+                "views allow. The ± is that of the noise alone; the error of that assumption is "
+                "not in it, and cannot be known from the release.",
                 names=names,
             )
         ]

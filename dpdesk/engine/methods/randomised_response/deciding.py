@@ -130,7 +130,7 @@ def _errors_chart(settings: Settings, rows: int) -> ScatterChart:
     places = [float(step) for step in steps]
     return ScatterChart(
         id="errors",
-        question="How exact are counts, by ε?",
+        question="How accurate are counts, by ε?",
         answer=msg(
             "At ε = {epsilon} the count of one category has a standard error of up to {error:,.0f} "
             "rows of {rows:,}.",
@@ -282,7 +282,7 @@ def compare(given: MethodInput, token: CancelToken) -> tuple[Comparison, ...]:
         ]
         lines = {
             "Estimated from drawn rows": [unbiased for unbiased, _ in drawn],
-            "Drawn rows as they are": [plain for _, plain in drawn],
+            "Drawn rows, counted as they are": [plain for _, plain in drawn],
             "Counts with noise (discrete Laplace)": [_laplace(step) for step in steps],
         }
         found.append(_comparison(each.name, len(each.categories), given.source.rows, steps, lines))
@@ -320,7 +320,7 @@ def _comparison(
     shares = {name: np.array(errors) / max(rows, 1) for name, errors in lines.items()}
     chart = ScatterChart(
         id=f"{column}: errors",
-        question="How exact are the counts of all categories, by ε?",
+        question="How accurate are the counts of all categories, by ε?",
         answer="Noise in counts costs least, but serves no other question; rows serve them all.",
         x_axis=Axis("ε of the column", log=True),
         y_axis=Axis("Root mean squared error, of all rows", percent=True, log=True),

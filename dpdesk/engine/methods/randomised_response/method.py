@@ -34,9 +34,9 @@ CARD = MethodCard(
     ),
     leaves=(
         "That the person is in the data, and all columns that are not drawn.",
-        "What the other columns tell of a drawn one, for people in general.",
+        "What the other columns reveal about a drawn one, for people in general.",
     ),
-    suits=("Rows are needed, one or two columns are delicate, and there are thousands of rows.",),
+    suits=("Rows are needed, one or two columns are sensitive, and there are thousands of rows.",),
     unfit=("Small groups are of interest: their estimates are hardly better than guesses.",),
     sources=("Warner, Randomized response, JASA 1965",),
     corrections=(
@@ -86,7 +86,7 @@ class RandomisedResponse(PaidRowsMethod):
     }
     pseudonyms: ClassVar[str] = (
         "rows or releases that a pseudonym joins would give several draws for one person, and "
-        "these together tell the true value"
+        "these together reveal the true value"
     )
     advice: ClassVar[tuple[str, ...]] = (
         "Do not count the drawn columns as they are: frequent values look rarer than they are, "
@@ -230,7 +230,7 @@ class RandomisedResponse(PaidRowsMethod):
 
     def column_words(self, manifest: Manifest) -> Mapping[str, str]:
         """See :meth:`RowsMethod.column_words`."""
-        return dict.fromkeys(self.drawn_columns(manifest), "each value is drawn by itself")
+        return dict.fromkeys(self.drawn_columns(manifest), "each value is drawn separately")
 
     def claimed_recoding(
         self, manifest: Manifest, given: MethodInput, token: CancelToken

@@ -43,7 +43,7 @@ _Z = 1.959963984540055
 _STEP = 0.5 + (_Z * _Z - 1) / 6
 NEGATIVE = (
     "An estimate may be below 0 or above the number of rows: it is right on average, over all "
-    "draws that there might have been. Do not cut it off where you add estimates up."
+    "possible draws. Do not cut it off if you add up estimates."
 )
 
 

@@ -131,7 +131,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextListParameter(
         "drawn",
         "Columns to draw",
-        "The columns whose values are drawn; all others are released as they are.",
+        "The columns whose values are drawn; all others are released unchanged.",
         required=True,
     ),
     NestedParameter(
@@ -152,24 +152,25 @@ PARAMETERS: tuple[Parameter, ...] = (
     PositiveParameter(
         "epsilon",
         "ε, the privacy loss",
-        "No other values in the drawn columns of a person make any release more likely by more "
-        "than ×e^ε.",
+        "No other values in the drawn columns of a person make any release more likely by a "
+        "factor of more than e^ε.",
         required=True,
     ),
     NumberTableParameter(
         "shares",
         "Shares of ε",
-        "How ε is divided among the columns; equally where nothing is said. Shares that add up to "
-        "ε are the ε of each column.",
+        "How ε is divided among the columns; equally if nothing is given. Shares that add up to ε "
+        "are the ε of each column.",
     ),
     MatrixParameter(
         "matrix",
-        "Chances of your own",
+        "Custom chances",
         "For a column, a row for each true category with the chance of each released one, in the "
         "order of `domains`; the column's ε must allow it.",
     ),
     rows_parameter(
-        "Rows of a person, at most", "ε holds for a person of so many rows; nothing enforces it."
+        "Rows of a person, at most",
+        "ε holds for a person with up to this many rows; nothing enforces it.",
     ),
 )
 PUBLIC_FIELDS: tuple[PublicField, ...] = (
@@ -526,8 +527,8 @@ def _of_matrix(column: DeclaredDimension, raw: object, epsilon: Fraction) -> Cha
         raise _matrix_error(column, "its chances have too many digits, expected 15 at most")
     if ratio is None:
         sentence = (
-            "a released category has the chance 0 for some true category alone, so no ε "
-            "allows the matrix"
+            "a released category has the chance 0 for some true categories only, so no ε allows "
+            "the matrix"
         )
         raise _matrix_error(column, sentence)
     if not allowed(ratio, epsilon):
@@ -585,7 +586,8 @@ def check_settings(
         raise InputError(
             error.code,
             error.sentence,
-            hint="Give the column another role, and `rows_per_person` the most rows of a person.",
+            hint="Give the column another role, and set `rows_per_person` to the largest "
+            "number of rows of a person.",
             details=error.details,
         )
 
@@ -654,8 +656,8 @@ def response_guarantee(
             INDEPENDENT,
             GENERATOR,
             LINES,
-            "A value that keeps its line or its record from being read can be told, since the "
-            "other values of its row are missing then.",
+            "A value that keeps its line or its record from being read can be recognised, since "
+            "the other values of its row are then missing.",
             OTHERS,
         ),
         does_not_cover=_not_covered(names, roles, others),
@@ -676,7 +678,7 @@ def _not_covered(names: str, roles: Mapping[str, Role], others: Sequence[str]) -
                 names=listed(others, _MOST_NAMES),
             ),
             msg(
-                "What the other columns, and other people's values, tell of {columns}: where "
+                "What the other columns, and other people's values, reveal about {columns}: where "
                 "values go together, estimates from this release show it, and anyone who finds a "
                 "person's row may judge the person by them.",
                 columns=names,

@@ -48,7 +48,7 @@ EPSILONS = (Fraction(1), Fraction(1, 10))
 BASE, DEVIATION, VARIANCE = 5, 5, Fraction(2)
 """What rounding and cell keys are compared with where the plan does not say."""
 _SEARCHES = {
-    NONE: "Unsafe cells alone suppressed",
+    NONE: "Only unsafe cells suppressed",
     OPTIMAL: "Suppressed at the least cost",
     HITAS: "Suppressed by parts of the hierarchy",
     HEURISTIC: "Suppressed by the fast search",
@@ -287,12 +287,13 @@ def _comparison(
     unsafe = int(judged.required.unsafe[own].sum())
     sentence = msg(
         "{unsafe} of {cells} cells are unsafe by the rules. Suppressed cells count as the middle "
-        "of what readers can tell. Ways promise different things: only what is lost is compared.",
+        "of the interval that readers can determine. The protections promise different things: "
+        "only the loss is compared.",
         unsafe=f"{unsafe:,}",
         cells=f"{len(own):,}",
     )
     for reason in impossible:
-        sentence += msg(" One way is not possible: {reason}", reason=reason)
+        sentence += msg(" One protection is not possible: {reason}", reason=reason)
     charts = _distances(ways, losses, place), _by_dimension(table, ways, losses)
     return Comparison(table.name, len(own), rows, 0, sentence, charts, measure="cells")
 
@@ -312,14 +313,20 @@ def _distances(ways: Sequence[Way], losses: Sequence[Loss], place: int) -> Chart
         for way, loss in zip(ways, losses, strict=True)
     ]
     heads = (
-        *("Way", "Suppressed cells", "Their value", "Mean absolute change", "Relative change"),
+        *(
+            ("Way of protection"),
+            "Suppressed cells",
+            "Their value",
+            "Mean absolute change",
+            "Relative change",
+        ),
         *("Hellinger distance", "Additive", "Unsafe cells known too closely"),
     )
     return BarChart(
         id="distances",
         question="How far is each protected table from the true one?",
         answer=_least(ways, [loss.distance for loss in losses]),
-        category_axis=Axis("Way"),
+        category_axis=Axis("Way of protection"),
         value_axis=Axis("Hellinger distance", minimum=0),
         categories=tuple(way.label for way in ways),
         series=(BarSeries("Hellinger distance", tuple(loss.distance for loss in losses)),),
@@ -332,9 +339,10 @@ def _distances(ways: Sequence[Way], losses: Sequence[Loss], place: int) -> Chart
 def _least(ways: Sequence[Way], distances: Sequence[float]) -> str:
     ends = sorted(zip(distances, (way.label for way in ways), strict=True))
     if not ends:
-        return "No way is possible."
+        return "No protection is possible."
     return msg(
-        "The innermost cells are nearest with “{first}”, and farthest with “{last}”.",
+        "The innermost cells are closest to the truth with “{first}” and farthest "
+        "from it with “{last}”.",
         first=ends[0][1],
         last=ends[-1][1],
     )
@@ -349,16 +357,16 @@ def _by_dimension(table: Table, ways: Sequence[Way], losses: Sequence[Loss]) -> 
     return BarChart(
         id="dimensions",
         question="How much is lost in each dimension?",
-        answer="What is suppressed or changed in the cells that a dimension tells apart, as a "
+        answer="What is suppressed or changed in the cells that a dimension distinguishes, as a "
         "share of their values.",
-        category_axis=Axis("Way"),
+        category_axis=Axis("Way of protection"),
         value_axis=Axis("Share lost", percent=True, minimum=0),
         categories=tuple(way.label for way in ways),
         series=tuple(
             BarSeries(name, tuple(loss.dimensions[at] for loss in losses), _LOOKS[at % len(_LOOKS)])
             for at, name in enumerate(names)
         ),
-        table=table_from(("Way", *names), lines),
+        table=table_from(("Way of protection", *names), lines),
         horizontal=True,
         short="Dimensions",
     )

@@ -261,8 +261,8 @@ def _dimension(
         raise InputError(
             "table.total",
             msg(
-                "{where}: the column `{column}` has no value but totals, or has the value {label}, "
-                "which is how `total` calls every margin.",
+                "{where}: the column `{column}` has no values but totals, or has the value "
+                "{label}, which is what `total` calls every margin.",
                 where=given.where,
                 column=name,
                 label=quoted(settings.total),
@@ -460,7 +460,7 @@ def ready_cells(
     if held is not None:
         frequency, known, decimals = reader.numbers(str(held))
         if decimals:
-            raise reader.wrong("`frequency` of `cells` holds a number that is not whole")
+            raise reader.wrong("`frequency` of `cells` holds a number that is not a whole number")
         reader.refuse(known & (frequency < 0), str(held), "a number below 0")
         reader.refuse(known & (frequency == 0) & (filled != 0), str(held), "0 next to a value")
         blank = reader.leaf & there & ~known & (filled != 0)
@@ -548,7 +548,7 @@ class _ReadyCells:
             raise InputError(
                 "table.double-cell",
                 msg(
-                    "{source}: two rows are the cell {cell}, expected a row for each.",
+                    "{source}: two rows are for the cell {cell}, expected one row for each cell.",
                     source=self._source.name,
                     cell=self._cell(int(twice[0])),
                 ),

@@ -280,15 +280,15 @@ def _not_proven(settings: Settings, internal: Mapping[str, object]) -> Iterator[
     cost, bound = str(internal.get("cost", internal.get("distance"))), str(internal[BOUND])
     if settings.protect in (ADJUST, CONTROLLED):
         said = msg(
-            "The changes of all cells come to {cost}; that less than {bound} is not enough is "
-            "proven, and between the two nothing is known.",
+            "The changes of all cells come to {cost}; it is proven that less than {bound} is not "
+            "enough, and nothing is known about what lies between the two.",
             cost=cost,
             bound=bound,
         )
     else:
         said = msg(
-            "The cost of the further cells is {cost}; that less than {bound} is not enough is "
-            "proven, and between the two nothing is known.",
+            "The secondary suppressions cost {cost}; it is proven that less than {bound} is not "
+            "enough, and nothing is known about what lies between the two.",
             cost=cost,
             bound=bound,
         )
@@ -315,11 +315,11 @@ def _told_if_present(internal: Mapping[str, object]) -> Iterator[Note]:
         yield Note(
             "table.told-closer",
             counted_text(
-                "{n} unsafe cell can be told more closely than the rules allow by readers who "
-                "conclude from the published empty cells that no suppressed one is empty. "
+                "{n} unsafe cell can be determined more closely than the rules allow by readers "
+                "who conclude from the published empty cells that no suppressed one is empty. "
                 "`present = true` in `attacker` protects it.",
-                "{n} unsafe cells can be told more closely than the rules allow by readers who "
-                "conclude from the published empty cells that no suppressed one is empty. "
+                "{n} unsafe cells can be determined more closely than the rules allow by readers "
+                "who conclude from the published empty cells that no suppressed one is empty. "
                 "`present = true` in `attacker` protects them.",
                 n=closer,
             ),
@@ -333,10 +333,12 @@ def _told_as_whole(internal: Mapping[str, object]) -> Iterator[Note]:
         yield Note(
             "table.told-as-whole",
             counted_text(
-                "{n} unsafe count can be told more closely than the rules allow by readers who use "
-                "that counts are whole numbers. A wider `range` of the rule can protect it.",
-                "{n} unsafe counts can be told more closely than the rules allow by readers who "
-                "use that counts are whole numbers. A wider `range` of the rule can protect them.",
+                "{n} unsafe count can be determined more closely than the rules allow by readers "
+                "who use that counts are whole numbers. A wider `range` of the rule can protect "
+                "it.",
+                "{n} unsafe counts can be determined more closely than the rules allow by readers "
+                "who use that counts are whole numbers. A wider `range` of the rule can protect "
+                "them.",
                 n=told,
             ),
         )
@@ -356,7 +358,7 @@ def _figures(
             ),
             Figure(
                 "secondary_cells",
-                "Of them to protect others",
+                "Of which to protect others",
                 float(str(internal["secondary"])),
                 "count",
             ),

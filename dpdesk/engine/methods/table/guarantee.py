@@ -153,9 +153,11 @@ _OTHER_TABLES = (
     "these tables."
 )
 _TOGETHER = "Contributors who tell each other what they gave can work out what others gave."
-_INSIDE = "Who is alone in a part of a total knows that the total is at least that part."
+_INSIDE = "Anyone who is alone in a part of a total knows that the total is at least that part."
 _MARKS = "That a cell is suppressed reveals that it, or one that it protects, was found unsafe."
-_PARAMETERS = "By which rules cells count as unsafe is not published, because it would help others."
+_PARAMETERS = (
+    "The rules by which cells count as unsafe are not published, because that would help attackers."
+)
 
 
 def _suppressed(promise: Promise) -> _Words:
@@ -230,23 +232,23 @@ _PRESENT = (
 )
 _NOT_PRESENT = (
     "Someone who concludes from the published empty cells that a suppressed count is at least 1 "
-    "may tell it more closely than the rules allow, even exactly."
+    "may determine it more closely than the rules allow, even exactly."
 )
 _WHOLE = (
-    "Distances are over all numbers: someone who uses that counts, and sums of whole numbers, are "
-    "whole may tell a suppressed value more closely than the rules allow."
+    "Distances are over all numbers: someone who uses that counts, and sums of whole numbers, "
+    "are whole may determine a suppressed value more closely than the rules allow."
 )
 _FINER = (
     "Sums of finer tables: where several tables are sums of one finer table that is not "
-    "published, someone who uses that none of its cells is negative may tell a suppressed value "
-    "more closely than the rules allow, even exactly."
+    "published, someone who uses that none of its cells is negative may determine a suppressed "
+    "value more closely than the rules allow, even exactly."
 )
 _COMMON = (
     "Which cells of several tables hold the same people or companies together (the towns of a "
     "district) is taken into account where they are counted from rows and empty cells are "
-    "published; what three or more large tables tell together by that is not."
+    "published; what three or more large tables reveal together in this way is not."
 )
-_ZERO = "That an unsafe cell has the value 0 may be certain."
+_ZERO = "It may be certain that an unsafe cell has the value 0."
 _OTHER_TABLES_LIMIT = "Other tables about the same people or companies can reveal more."
 
 
@@ -289,7 +291,7 @@ def _at_random(promise: Promise) -> _Words:
         base=promise.base,
     )
     assumes = (
-        "Each cell was drawn once and keeps its value in every table that is made of the same "
+        "Each cell was drawn once and keeps its value in every table that is made from the same "
         "data on this computer.",
         _OTHER_TABLES,
     )
@@ -306,7 +308,7 @@ def _by_keys(promise: Promise) -> _Words:
     )
     assumes = (
         "Each row has a secret key that was drawn once, so that cells of the same rows have the "
-        "same value in every table that is made of the same data on this computer.",
+        "same value in every table that is made from the same data on this computer.",
         _OTHER_TABLES,
     )
     limits = (
@@ -320,16 +322,16 @@ def _by_keys(promise: Promise) -> _Words:
 
 def _changed(promise: Promise) -> _Words:
     claim = (
-        "Every cell that the agency's rules call unsafe is published with another value, at least "
-        "as far from the true one as the rules ask; other cells are changed so that totals are the "
-        "sums of their parts."
+        "Every cell that the agency's rules call unsafe is published with another value, at "
+        "least as far from the true one as the rules require; other cells are changed so that "
+        "totals are the sums of their parts."
     )
     limits = (
-        "Someone who finds out, or guesses, which cells were changed, which way and how far, can "
-        "compute true values; nothing was drawn at random.",
-        "Which cells were changed is not shown, and no limit is promised for how far a published "
-        "value is from the true one.",
-        "Someone who knows that a cell holds what they gave alone sees how far it was changed.",
+        "Someone who finds out, or guesses, which cells were changed, in which direction and by "
+        "how much, can compute true values; nothing was drawn at random.",
+        "It is not shown which cells were changed, and no limit is promised for how far a "
+        "published value is from the true one.",
+        "Someone who knows that a cell holds only what they gave sees how far it was changed.",
         _TOGETHER,
         _PARAMETERS,
     )

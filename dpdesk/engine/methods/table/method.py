@@ -43,8 +43,8 @@ CARD = MethodCard(
     ),
     suits=("Tables of businesses or people in which most numbers have to be exact.",),
     unfit=(
-        "Many different tables of the same data are asked for over time: noise with a ledger "
-        "adds up, suppression does not.",
+        "Many different tables of the same data are asked for over time: the loss of noise is "
+        "added up in a ledger, that of suppression cannot be.",
     ),
     sources=(
         "Hundepool and others, Statistical disclosure control, Wiley 2012",
@@ -53,7 +53,7 @@ CARD = MethodCard(
     ),
     corrections=(
         "Where empty cells are published, no suppressed count is 0, and anyone can conclude "
-        "that; a plan can protect from it (present = true).",
+        "that; a plan can protect against it (present = true).",
     ),
     readers=EVERYONE,
     attackers=frozenset({Attacker.ACQUAINTANCE, Attacker.CONTRIBUTOR}),

@@ -17,7 +17,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     ),
     *fields_of(
         Tells.NOTHING,
-        "What the plan asks of the protection; no parameter of a rule is among it.",
+        "What the plan requires of the protection, without the parameters of any rule.",
         "guarantee.parameters.audited",
         "guarantee.parameters.singletons",
         "guarantee.parameters.lower",
@@ -39,7 +39,7 @@ PUBLIC_FIELDS: tuple[PublicField, ...] = (
     ),
     *fields_of(
         Tells.NOTHING,
-        "Which tables there are, in which files, and what their cells hold, by the plan.",
+        "Which tables there are, in which files, and what their cells hold, according to the plan.",
         "result.tables[].name",
         "result.tables[].file",
         "result.tables[].measure",

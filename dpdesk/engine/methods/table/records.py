@@ -48,7 +48,7 @@ RULES = Records(
                 DecimalParameter(
                     "range",
                     "Protection range",
-                    "Part of its value by which an unsafe cell is protected on either side",
+                    "Share of its value by which an unsafe cell is protected on either side",
                     default=Fraction(1, 10),
                 ),
                 FlagParameter(
@@ -72,7 +72,7 @@ RULES = Records(
                 DecimalParameter(
                     "k",
                     "At most %",
-                    "They may make up this part of the cell, in percent",
+                    "The share of the cell that they may make up, in percent",
                     required=True,
                 ),
             ),
@@ -86,7 +86,7 @@ RULES = Records(
                 DecimalParameter(
                     "q",
                     "Known to %",
-                    "What everyone knows of a contribution beforehand, in percent",
+                    "How closely everyone knows a contribution beforehand, in percent",
                     required=True,
                 ),
             ),
@@ -95,7 +95,7 @@ RULES = Records(
     ),
     "Kind of rule",
     more=("Add a rule", "Cells that break any of the rules are unsafe"),
-    remove=("Remove this rule", "Judge cells by the other rules only"),
+    remove=("Remove this rule", "Judge cells only by the other rules"),
     least=0,
     alone=False,
     proposed=({"rule": THRESHOLD, "n": 3}, {"rule": P_PERCENT}),
@@ -163,7 +163,7 @@ TABLES = Records(
         ),
     ),
     more=("Add a table", "Another table that is protected together with these"),
-    remove=("Remove this table", "Protect the other tables only"),
+    remove=("Remove this table", "Protect only the other tables"),
     least=0,
     alone=False,
 )
@@ -189,7 +189,7 @@ READY = Records(
             ),
         ),
     ),
-    more=("The source has ready cells", "Each row of the source is a cell of the table"),
+    more=("The source contains finished cells", "Each row of the source is a cell of the table"),
     remove=("Count the rows instead", "Each row of the source is a person or a company"),
     least=0,
     most=1,
@@ -200,8 +200,8 @@ def _known_bounds(record: Mapping[str, object]) -> str:
     lower = exact_number(record.get("lower", 0))
     upper = exact_number(record.get("upper", 1))
     if lower is not None and not 0 <= lower <= 1:
-        return "The lower share lies between 0 and 1."
-    return "" if upper is None or upper >= 1 else "The upper share is 1 or more."
+        return "The lower share must be between 0 and 1."
+    return "" if upper is None or upper >= 1 else "The upper share must be 1 or more."
 
 
 ATTACKER = Records(
@@ -211,13 +211,14 @@ ATTACKER = Records(
                 DecimalParameter(
                     "lower",
                     "At least this share of it",
-                    "Everyone knows that the value of a cell is at least this share of what it is",
+                    "Everyone knows that a cell is at least this share of its true value",
                     default=Fraction(0),
                 ),
                 DecimalParameter(
                     "upper",
                     "At most this share of it",
-                    "Everyone knows that it is at most this share; nothing: no upper bound",
+                    "Everyone knows that a cell is at most this share of its true "
+                    "value; if empty: no upper bound",
                 ),
                 FlagParameter(
                     "present",

@@ -61,7 +61,7 @@ def proposed(given: CellsInput, token: CancelToken, report: Report) -> Redesign:
             "table.redesign",
             msg(
                 "{where}: merges are proposed for a single table that is counted from rows, found "
-                "several tables or ready cells.",
+                "several tables or cells as given.",
                 where=given.where,
             ),
             hint="Make a plan of one of the tables.",
@@ -240,12 +240,12 @@ def _comparison(
     (table,) = counted.system.tables
     sentence = msg(
         "{unsafe} of {cells} cells are unsafe by the rules. Detail is what the innermost cells "
-        "tell apart, as entropy. The search is the fast one. Anyone who knows that the data were "
+        "distinguish, as entropy. The fast search is used. Anyone who knows that the data were "
         "looked at can conclude that merged values had unsafe cells.",
         unsafe=f"{before.unsafe:,}",
         cells=f"{before.cells:,}",
     )
-    lines = [("As it is", before), *((each.words, after) for each, after in found)]
+    lines = [("Unchanged", before), *((each.words, after) for each, after in found)]
     rest: list[list[Cell]] = [
         [
             words,
@@ -256,7 +256,7 @@ def _comparison(
         ]
         for words, after in lines
     ]
-    heads = ("Design", "Cells", "Unsafe cells", "Further cells", "Detail lost")
+    heads = ("Design", "Cells", "Unsafe cells", "Secondary suppressions", "Detail lost")
     drawn = lines[:_MOST_BARS]  # of the others the table tells
     chart = BarChart(
         id="redesign",
@@ -268,7 +268,7 @@ def _comparison(
         series=(
             BarSeries("Unsafe cells", tuple(float(after.unsafe) for _, after in drawn)),
             BarSeries(
-                "Further cells",
+                "Secondary suppressions",
                 tuple(float(after.further or 0) for _, after in drawn),
                 SeriesStyle.SECOND,
             ),
@@ -291,8 +291,8 @@ def _answer(before: Measured, found: Sequence[tuple[Proposal, Measured]]) -> str
         return "No merge was found by which the table can be protected."
     best, after = found[0]
     return msg(
-        "Fewest cells are suppressed with: {best}. They are {hidden} then, and {lost} of the "
-        "detail is lost.",
+        "The fewest cells are suppressed with: {best}. Then {hidden} are suppressed, and {lost} "
+        "of the detail is lost.",
         best=best.words,
         hidden=f"{after.unsafe + (after.further or 0):,}",
         lost=f"{_lost(before, after):.0%}",

@@ -72,7 +72,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     TypedParameter(
         "measure",
         "In each cell",
-        "What a cell holds: a count, or the sum or mean of a column, perhaps weighted.",
+        "What a cell holds: a count, or the sum or mean of a column, weighted or not.",
         fits=is_measure,
         records=MEASURE,
         shape='"count", { sum = "turnover" } or { mean = "turnover", weight = "w" }',
@@ -81,7 +81,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     TextParameter(
         "total",
         "Label of totals",
-        "How every margin of the table is called.",
+        "What every margin of the table is called.",
         default="Total",
     ),
     TypedParameter(
@@ -102,7 +102,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     TypedParameter(
         "cells",
-        "Ready cells",
+        "Cells as given",
         "The source has a row for each cell; which of its columns hold what.",
         fits=is_cells,
         records=READY,
@@ -136,8 +136,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     TypedParameter(
         "rule",
         "Rules for unsafe cells",
-        "By which cells count as unsafe: a threshold, dominance, p-percent or pq. Its numbers "
-        "stay in the agency.",
+        "When cells count as unsafe: threshold, dominance, p-percent or pq. The parameters stay "
+        "in the agency.",
         fits=is_rules,
         records=RULES,
         shape='a list of tables such as { rule = "threshold", n = 3 }',
@@ -170,7 +170,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             Choice(
                 SUPPRESS,
                 "Suppress cells",
-                "Unsafe ones, and others so that no one can work them out.",
+                "Unsafe ones, and others so that no one can compute them back.",
             ),
             Choice(CONTROLLED, "Round, additively", "Totals stay the sums of their parts."),
             Choice(RANDOM, "Round at random", "Each cell by itself, right on average."),
@@ -200,7 +200,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     IntegerParameter(
         "deviation",
         "Largest change",
-        "By how much a count is changed at most.",
+        "The most by which a count is changed.",
         minimum=1,
         maximum=MOST_CHANGED,
         default=5,
@@ -215,13 +215,14 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     ChoiceParameter(
         "secondary",
-        "Search for further cells",
-        "How the cells are found whose suppression protects the unsafe ones.",
+        "Search for secondary suppressions",
+        "How the cells are found whose suppression protects the unsafe ones "
+        "(secondary suppression).",
         choices=(
             Choice(OPTIMAL, "The least costly ones", "By integer programming."),
             Choice(HITAS, "By parts of the hierarchy", "Faster for large tables."),
             Choice(HEURISTIC, "Fast", "Protected, and more is lost."),
-            Choice(NONE, "None", "Unsafe cells can often be computed back then."),
+            Choice(NONE, "None", "Unsafe cells can then often be computed back."),
         ),
         default=OPTIMAL,
         applies=_SUPPRESSING,
@@ -230,7 +231,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "cost",
         "What suppression costs",
-        "What is kept small by the choice of further cells.",
+        "What the choice of secondary suppressions keeps small.",
         choices=(
             Choice(VALUE, "The value of the cell"),
             Choice(CELLS, "The same for each cell"),
@@ -242,18 +243,18 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     FlagParameter(
         "singletons",
-        "Contributors who are alone in a cell attack",
-        "They know their own cell, so cells must be protected from them as well.",
+        "Contributors who are alone in a cell as attackers",
+        "They know their own cell, so cells must be protected against them as well.",
         default=True,
         applies=_SUPPRESSING,
     ),
     TypedParameter(
         "attacker",
         "What everyone knows of a cell",
-        "Shares of its value between which it certainly lies; without an upper one there is no "
+        "Shares of its value between which it certainly is; without an upper one there is no "
         "upper bound. With present = true also that no suppressed cell is empty, which readers "
-        "can tell from the empty cells that are published: three people in three cells of one row "
-        "would be known otherwise.",
+        "can tell from the empty cells that are published: otherwise three people in three cells "
+        "of one row would be known.",
         fits=is_attacker,
         records=ATTACKER,
         shape="a table such as { lower = 0.5, upper = 1.5, present = true }",
@@ -263,15 +264,15 @@ PARAMETERS: tuple[Parameter, ...] = (
     ),
     ShareParameter(
         "range",
-        "Protection of counts and hand-made cells",
+        "Protection of counts and of cells set by hand",
         "How far from its value an unsafe cell must seem possible, as a share of the value.",
         default=Fraction(1, 10),
         public=False,
     ),
     FlagParameter(
         "tell_apart",
-        "Distinguish unsafe cells from further ones",
-        "In the published table: C and D instead of N. It helps those who attack.",
+        "Distinguish primary from secondary suppressions",
+        "In the published table: C and D instead of N. It helps attackers.",
         applies=_SUPPRESSING,
     ),
 )
@@ -395,7 +396,7 @@ class Settings:
             raise _wrong(
                 "table.mean",
                 "measure",
-                msg("{where}: ready cells hold counts or sums, found a mean.", where=where),
+                msg("{where}: cells given as such hold counts or sums, found a mean.", where=where),
             )
         cells, attacker = _plain(values["cells"]), _plain(values["attacker"])
         assert cells is None or isinstance(cells, Mapping)
@@ -471,7 +472,8 @@ def _merge(
     fault = ""
     if values["cells"] is not None or values["tables"] is not None:
         fault = msg(
-            "{where}: `merge` is for a single table of rows, found several tables or ready cells.",
+            "{where}: `merge` is for a single table of rows, found several tables or "
+            "cells as given.",
             where=where,
         )
     for column, groups in found.items():
@@ -492,7 +494,7 @@ def _merge(
             )
         if values["total"] in groups:
             fault = fault or msg(
-                "{where}: `merge` calls values of `{column}` as totals are called, expected "
+                "{where}: `merge` gives values of `{column}` the label of totals, expected "
                 "another label.",
                 where=where,
                 column=column,
@@ -587,7 +589,7 @@ def _by_keys(
                 "of microdata can be changed by them.",
                 where=where,
             ),
-            "Round sums and ready cells instead.",
+            "Round sums and cells as given instead.",
         )
     return deviation, Fraction(variance)
 
@@ -731,8 +733,8 @@ def _check_together(settings: Settings, roles: Mapping[str, Role], where: str) -
             "table.contributor",
             held[1],
             msg(
-                "{where}: `{first}` and `{second}` both "
-                "have the role cluster, expected one column that tells contributors apart.",
+                "{where}: `{first}` and `{second}` both have the role cluster, expected one "
+                "column that distinguishes contributors.",
                 where=where,
                 first=held[0],
                 second=held[1],

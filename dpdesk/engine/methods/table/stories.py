@@ -122,8 +122,8 @@ class _Teller:
             )
         if rule.kind == "threshold":
             return counted_text(
-                "Unsafe: {n} contributor, and the rule asks for {least}.",
-                "Unsafe: {n} contributors, and the rule asks for {least}.",
+                "Unsafe: {n} contributor, and the rule requires {least}.",
+                "Unsafe: {n} contributors, and the rule requires {least}.",
                 n=int(cells.frequency[self.variable]),
                 least=rule.largest,
             )
@@ -133,9 +133,10 @@ class _Teller:
         if rule.kind == "dominance":
             part = Fraction(sum(top[: rule.largest])) / size * 100 if size else Fraction(0)
             return counted_text(
-                "Unsafe: the largest contributor gives {part} % of the value, more than {share} %.",
-                "Unsafe: the {n} largest contributors give {part} % of the value, more than "
-                "{share} %.",
+                "Unsafe: the largest contributor accounts for {part} % of the value, "
+                "more than {share} %.",
+                "Unsafe: the {n} largest contributors account for {part} % of the value, more "
+                "than {share} %.",
                 n=rule.largest,
                 part=f"{float(part):.1f}",
                 share=str(share),
@@ -144,14 +145,14 @@ class _Teller:
         largest, rest = self._texts(first, size - first - second)
         if first == size:
             return msg(
-                "Unsafe: it is a single contribution, {largest}, and the rule asks for {share} % "
+                "Unsafe: it is a single contribution, {largest}, and the rule requires {share} % "
                 "of it.",
                 largest=largest,
                 share=str(share),
             )
         return msg(
-            "Unsafe: the second largest contributor can tell the largest contribution, {largest}, "
-            "to within {rest}, and the rule asks for {share} % of it.",
+            "Unsafe: the second largest contributor can estimate the largest contribution, "
+            "{largest}, to within {rest}, and the rule requires {share} % of it.",
             largest=largest,
             rest=rest,
             share=str(share),
@@ -175,7 +176,7 @@ class _Teller:
         """What readers can tell of a suppressed cell."""
         if lower and upper:
             yield msg(
-                "Suppressed: readers can tell that it lies between {lower} and {upper}.",
+                "Suppressed: readers can tell that it is between {lower} and {upper}.",
                 lower=_figure(lower),
                 upper=_figure(upper),
             )
@@ -183,7 +184,7 @@ class _Teller:
             least = _figure(lower)
             yield msg("Suppressed: readers can tell that it is at least {lower}.", lower=least)
         else:
-            yield "Suppressed: readers can tell neither a lower nor an upper end."
+            yield "Suppressed: readers can determine neither a lower nor an upper bound."
         if unsafe:
             protected = self.decision.protected
             wide = not too_close(self.decision, protected.lower, protected.upper)[self.variable]
@@ -191,8 +192,8 @@ class _Teller:
         alone = int(self.decision.counted.system.cells.frequency[self.variable]) == 1
         if alone and self.decision.counted.settings.singletons:
             yield (
-                "Its only contributor knows it, and was reckoned with as an attacker of other "
-                "unsafe cells."
+                "Its only contributor knows it, and was taken into account as an attacker of "
+                "other unsafe cells."
             )
 
     def _costs(self, unsafe: bool, token: CancelToken) -> Iterator[str]:
@@ -204,11 +205,14 @@ class _Teller:
             yield msg("Published. Suppressing it would cost {cost}.", cost=cost)
             return
         if unsafe:
-            yield "Published, everyone would know its value: only other rules would allow that."
+            yield (
+                "If it were published, everyone would know its value: only other rules would "
+                "allow that."
+            )
             return
         yield msg("Suppressed to protect others, at a cost of {cost}.", cost=cost)
         if int(hidden.sum()) > MOST_AUDITED:
-            yield "The table is too large to compute at once what publishing it would give away."
+            yield "The table is too large to compute right away what publishing it would reveal."
             return
         system = decision.counted.system
         without = hidden.copy()
@@ -220,14 +224,14 @@ class _Teller:
         )
         if not len(exposed):
             yield (
-                "Published, it would bring readers no closer to an unsafe cell than allowed; it "
-                "protects from contributors, or cells in other places."
+                "If it were published, readers would come no closer to an unsafe cell than "
+                "allowed; it protects against contributors, or cells elsewhere."
             )
             return
         names = [quoted(" × ".join(system.cell_of(int(each))[1])) for each in exposed]
         yield counted_text(
-            "Published, it would bring readers too close to {n} unsafe cell: {cells}.",
-            "Published, it would bring readers too close to {n} unsafe cells: {cells}.",
+            "If it were published, readers would come too close to {n} unsafe cell: {cells}.",
+            "If it were published, readers would come too close to {n} unsafe cells: {cells}.",
             n=len(names),
             cells=listed(names, _NAMED),
         )

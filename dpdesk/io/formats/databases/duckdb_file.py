@@ -59,7 +59,7 @@ class DuckdbReader:
             raise InputError(
                 "source.path",
                 msg(
-                    "{path}: DuckDB takes the backslash in this name for a folder of its own.",
+                    "{path}: DuckDB takes the backslash in this name for a folder separator.",
                     path=self._path,
                 ),
                 hint="Give the file, or its folder, a name without a backslash.",

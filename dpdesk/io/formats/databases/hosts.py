@@ -183,7 +183,7 @@ def parse_host(text: str) -> str:
     if holds_password(typed) or "@" in typed:
         raise InputError(
             "database.host",
-            "Found a user or a password, expected the name of a server alone, such as "
+            "Found a user or a password, expected only the name of a server, such as "
             "db.example.org:5432.",
             hint="Put the password into the variable PGPASSWORD or into ~/.pgpass.",
         )
@@ -303,7 +303,7 @@ def given_parameters(address: str) -> dict[str, Any]:
         raise InputError(
             "database.address",
             msg(
-                "The address sets `{key}`, expected none but {keys}.",
+                "The address sets `{key}`, expected only {keys}.",
                 key=key,
                 keys=", ".join(sorted(_ALLOWED)),
             ),

@@ -165,8 +165,8 @@ def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskE
         return InputError(
             "database.tls",
             msg(
-                "The server ({name}) asked for a cleartext password, which goes to no server "
-                "whose certificate was not verified. The password was not sent.",
+                "The server ({name}) asked for a cleartext password, which is sent only to "
+                "servers whose certificate was verified. The password was not sent.",
                 name=name,
             )
             if cleartext
@@ -175,7 +175,7 @@ def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskE
                 "here. Nothing secret was sent.",
                 name=name,
             ),
-            hint="Let the address say sslmode=verify-full, with an authority that this computer "
+            hint="Set sslmode=verify-full in the address, with an authority that this computer "
             "trusts, or have the server ask for SCRAM.",
         )
     listed = ", ".join(place.name for place in places)
@@ -183,8 +183,8 @@ def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskE
     return InputError(
         "database.unconfirmed",
         msg(
-            "The server at {places} on this computer asked for a cleartext password, which goes "
-            "to no server that was not confirmed. The password was not sent.",
+            "The server at {places} on this computer asked for a cleartext password, which is "
+            "sent only to confirmed servers. The password was not sent.",
             places=listed,
         )
         if cleartext
@@ -282,10 +282,10 @@ def told(name: str, error: Exception) -> DpdeskError:
         missing = _ABOUT_PASSWORD[1] in text
         return StorageError(
             "database.password",
-            msg("{name}: the server asks for a password, and found none.", name=name)
+            msg("{name}: the server asked for a password and was given none.", name=name)
             if missing
             else msg("{name}: the server does not accept this user and password.", name=name),
-            hint="Type it in the window (Open a database), or set PGPASSWORD or ~/.pgpass.",
+            hint="Enter it in the window (Open a database), or set PGPASSWORD or ~/.pgpass.",
         )
     if isinstance(error, psycopg.OperationalError) and (found := _about_tls(name, text)):
         return found
@@ -303,7 +303,8 @@ def told(name: str, error: Exception) -> DpdeskError:
                 name=name,
                 text=text,
             ),
-            hint="Ask for a user who may see all rows, or for a view of the rows that you may use.",
+            hint="Ask for a user account that may see all rows, or for a view of the rows "
+            "that you may use.",
         )
     return InputError(
         "source.query",

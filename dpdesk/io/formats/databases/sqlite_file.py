@@ -172,7 +172,7 @@ class SqliteReader:
                 start=start + at + 1,
                 name2=name,
             ),
-            hint="Repair the value in the database.",
+            hint="Correct the value in the database.",
             details={"row": start + at + 1, "column": name},
         )
 

@@ -199,7 +199,7 @@ class SheetCells:
                 "workbook.rows",
                 msg(
                     "{name}: the sheet has a row {row:,}, expected none after row {most:,}, the "
-                    "last one that Excel has.",
+                    "last row in Excel.",
                     name=self._name,
                     row=number,
                     most=_MOST_ROWS,

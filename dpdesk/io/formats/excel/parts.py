@@ -397,8 +397,7 @@ def _too_many_texts(name: str) -> InputError:
     return InputError(
         "workbook.texts",
         msg(
-            "{name}: the workbook has more than {most:,} texts that its cells share, expected at "
-            "most so many.",
+            "{name}: the workbook has more than {most:,} shared texts, expected at most that many.",
             name=name,
             most=_MOST_STRINGS,
         ),

@@ -231,7 +231,7 @@ class WorkbookReader:
                 last=last,
                 columns=len(self.variables),
             ),
-            hint="Delete what stands below the table, or save the table as CSV.",
+            hint="Delete what is below the table, or save the table as CSV.",
             details={"row": number},
         )
 

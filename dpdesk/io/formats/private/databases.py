@@ -89,7 +89,7 @@ class PrivatePostgres(PostgresReader):
                 "source.view",
                 msg(
                     "{name}: `{table}` is a view, in which one person may change many rows, "
-                    "expected a table for a private method.",
+                    "expected a table for a differentially private method.",
                     name=self._name,
                     table=str(request.table),
                 ),
@@ -131,7 +131,7 @@ def _refuse_computed(name: str, column: Sequence[object] | None) -> None:
             "source.computed",
             msg(
                 "{name}: the column `{column}` is computed while it is read, which the value of "
-                "one row could stop, expected stored columns for a private method.",
+                "one row could stop, expected stored columns for a differentially private method.",
                 name=name,
                 column=str(column[0]),
             ),

@@ -318,8 +318,8 @@ def _note_none(formats: Mapping[str, str], notes: Notes) -> None:
         notes.add(
             "catalog",
             msg(
-                "The value labels of {listed} lie in a catalogue that is not here; the values "
-                "are read without them. Name it as `catalog`.",
+                "The value labels of {listed} are in a catalogue that is not here; the values are "
+                "read without them. Give it as `catalog`.",
                 listed=listed(own),
             ),
         )

@@ -281,8 +281,8 @@ def _check_start(sas: SasFile, path: Path, notes: Notes) -> None:
         raise InputError(
             "read.places",
             msg(
-                "{name}, row 1: the first rows would be read four bytes away from their place, "
-                "which gives wrong values.",
+                "{name}, row 1: the first rows would be read four bytes off, which gives wrong "
+                "values.",
                 name=path.name,
             ),
             hint="Save the file as SAS transport (.xpt), SPSS, Stata or CSV with its program.",
@@ -418,14 +418,14 @@ def refuse_losses(
 def _note(notes: Notes, endings: Endings) -> None:
     notes.add(
         "nul",
-        "The rows of the file could not be looked through for NUL characters; a text that holds "
-        "one is read up to it.",
+        "The rows of the file could not be searched for NUL characters; a text that holds one is "
+        "read up to it.",
     )
     if endings.looks:
         notes.add(
             "ends",
-            "The rows of the file could not be looked through for texts that are cut off inside "
-            "their last character; this is left out of them.",
+            "The rows of the file could not be searched for texts that are cut off inside their "
+            "last character; that character is left out.",
         )
 
 

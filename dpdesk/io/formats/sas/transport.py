@@ -188,8 +188,8 @@ class TransportReader:
         if member.stop % CARD:
             self.notes.add(
                 "card",
-                "The file does not end with a whole record of 80 bytes, as the format asks; it may "
-                "have been cut off behind a row.",
+                "The file does not end with a whole record of 80 bytes, as the format requires; "
+                "it may have been cut off after a row.",
             )
         with self._path.open("rb") as file:
             file.seek(member.start + rows * member.row_bytes)

@@ -157,7 +157,8 @@ def _long_labels(
         texts = [file.read(size) for size in sizes]
         if not 1 <= number <= len(fields):
             raise damaged(
-                name, msg("a long label is of column {number}, which there is not", number=number)
+                name,
+                msg("a long label belongs to column {number}, which does not exist", number=number),
             )
         old = fields[number - 1]
         form = texts[2] if parts > _WITHOUT_FORMATS else b""

@@ -136,7 +136,8 @@ class _File:
                 notes.add(
                     f"name {name}",
                     msg(
-                        "Column `{column}`: the file calls it `{long}` as well, which is left out.",
+                        "Column `{column}`: the file also calls it `{long}`; this "
+                        "name is left out.",
                         column=name,
                         long=long,
                     ),
@@ -208,8 +209,8 @@ class _File:
                 notes.add(
                     f"range {name}",
                     msg(
-                        "Column `{column}`: the range of missing texts is not taken over; its "
-                        "values stay ordinary values.",
+                        "Column `{column}`: the range of missing texts is not kept; its values "
+                        "stay ordinary values.",
                         column=name,
                     ),
                 )

@@ -192,8 +192,8 @@ def _note(notes: Notes, name: str, numbers: Any, odd: NDArray[np.bool_], start: 
         )
         if kind == "large":
             sentence = msg(
-                "{place}: the number {numbers} is so large that Stata takes it for "
-                "missing; it is read so.",
+                "{place}: the number {numbers} is so large that Stata takes it for missing; it is "
+                "read as missing.",
                 place=place,
                 numbers=number_text(numbers[at]),
             )
@@ -213,12 +213,12 @@ def _refuse_nul(
     file.seek(layout.texts)
     while (raw := file.read(head.size)).startswith(_MARK):
         if len(raw) < head.size:
-            raise damaged(path.name, "the long texts behind its rows break off")
+            raise damaged(path.name, "the long texts after its rows break off")
         _, column, row, kind, length = head.unpack(raw)
         if row > rows and not whole:
             return None
         if row > rows or not 1 <= column <= layout.columns or kind not in _KINDS:
-            what = "a long text is of a row, a column or a kind that the file does not have"
+            what = "a long text belongs to a row, a column or a kind that the file does not have"
             raise damaged(path.name, what)
         text = file.read(length).rstrip(b"\0")
         if b"\0" in text:
@@ -241,7 +241,7 @@ def _no_utf8(name: str, row: int, column: str) -> InputError:
     return InputError(
         "encoding.undecodable",
         msg(
-            "{name}, row {row:,}, column `{column}`: the long text is none in UTF-8, and long "
+            "{name}, row {row:,}, column `{column}`: the long text is not in UTF-8, and long "
             "texts of Stata 13 can be read here in no other encoding.",
             name=name,
             row=row,

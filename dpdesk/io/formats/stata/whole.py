@@ -40,8 +40,8 @@ def check_whole(path: Path) -> None:
             whole = end <= path.stat().st_size and _is_whole(file.read(), layout)
     if not whole:
         what = msg(
-            "the file breaks off behind the {rows} rows that it says that it has, or "
-            "has another number of rows",
+            "the file breaks off after the {rows} rows that it says it has, or has a different "
+            "number of rows",
             rows=rows,
         )
         raise damaged(path.name, what)
@@ -60,9 +60,7 @@ def _check_end(path: Path) -> None:
             path.name, ("the file breaks off after its rows, where value labels are stored")
         )
     if left:
-        raise damaged(
-            path.name, msg("{left:,} bytes follow behind the end of the table", left=left)
-        )
+        raise damaged(path.name, msg("{left:,} bytes follow after the end of the table", left=left))
 
 
 def _decoded(layout: DtaLayout) -> list[str]:

@@ -483,7 +483,7 @@ class AttributesPanel(Panel):
     def _on_coarser(self, numbers: Coarsened | None) -> None:
         source, name = self._workbench.work.source, self.coarsening.column
         if source is not None and name:
-            what = msg("{column}: its numbers made coarser", column=name)
+            what = msg("{column}: numbers made coarser", column=name)
             self._workbench.apply(SetSource(coarser_source(source, name, numbers), what=what))
 
     @Slot(str)

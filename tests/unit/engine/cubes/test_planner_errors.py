@@ -166,7 +166,7 @@ def test_the_budget_for_an_error_of_the_least_exact_table_reaches_it() -> None:
 def test_the_bias_is_that_of_the_simulation_and_said_before_the_choice() -> None:
     explored, given = exploration(), parameters(rho="0.02", planner="base")
     found = chart(explored.grow(given, CancelToken(), silent), "cube-bias")
-    assert found.answer.startswith("If you choose “No negative numbers”, empty cells come out")
+    assert found.answer.startswith("If you choose “No negative numbers”, empty cells are")
     off, empty, typical, without = (one.y for one in found.series)
     # sigma² = 1/(2ρ) = 25, and one source: every cell is cut off at 0 by itself, on average up by
     # sigma·φ(x/sigma) − x·Φ(−x/sigma). 200 draws of 24 cells, 5 of which hold x: within 0.5.

@@ -81,7 +81,7 @@ def test_an_error_below_what_rounding_adds_is_refused_in_a_sentence() -> None:
     with pytest.raises(RefusedError) as refused:
         found.needed(given, -1, 0.3, CancelToken())
     assert refused.value.code == "cube.accuracy"
-    assert "making numbers whole alone adds ± " in refused.value.sentence
+    assert "rounding to whole numbers alone adds ± " in refused.value.sentence
     german = voice_of("de")
     assert german.known(refused.value.sentence) not in (None, refused.value.sentence)
     _, needed = found.needed(given, -1, 5.0, CancelToken())

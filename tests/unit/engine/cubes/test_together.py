@@ -38,7 +38,7 @@ def test_pure_losses_are_summed_exactly() -> None:
     assert "change by at most ×1.35 (ε = 0.3)" in claim
     assert claim.endswith("A suspicion of 10 % can rise to at most 14 %.")
     german = voice_of("de").say(claim)
-    assert german.startswith("Die Verluste dieser 3 Veröffentlichungen sind zusammengezählt. Was")
+    assert german.startswith("Die Verluste dieser 3 Veröffentlichungen sind summiert. Was")
 
 
 def test_replaced_persons_have_odds_between_their_values() -> None:
@@ -69,9 +69,9 @@ def test_concentrated_losses_are_summed_before_they_are_told_as_epsilon() -> Non
 def test_of_other_guarantees_nothing_is_said_together(other: dict[str, Any]) -> None:
     for pair in ([PURE, other], [other, PURE], [PURE | {"minimal_change": 2}] * 2):
         claim = together_claim([promised(**each) for each in pair])
-        assert claim.startswith("No one sentence holds for these 2 releases together")
+        assert claim.startswith("No single sentence holds for these 2 releases together")
 
 
 def test_other_models_are_not_added_up() -> None:
     one = promised(**PURE)
-    assert "No one sentence" in together_claim([one, replace(one, model="another")])
+    assert "No single sentence" in together_claim([one, replace(one, model="another")])

@@ -51,7 +51,7 @@ def test_cut_points_and_lists_alone() -> None:
         ([], "not a table"),
         ({"sex": [["x", "x", "y"]]}, "no levels of a dimension"),
         ({"age": []}, "no levels of a dimension"),
-        ({"age": [["x", "y"]]}, "not one label"),
+        ({"age": [["x", "y"]]}, "does not have one label"),
         ({"age": [["x", "y", 3]]}, "not text"),
         ({"age": [["x", "y", "z"]]}, "joins nothing"),
         ({"age": [["x", "x", "x"]]}, "or everything"),
@@ -65,4 +65,4 @@ def test_levels_that_fit_are_not_faulted_and_torn_ones_are() -> None:
     domains = {"age": ("a", "b", "c", "d")}
     assert nested_fault({"age": [["x", "x", "y", "z"], ["p", "p", "p", "q"]]}, domains) == ""
     torn = {"age": [["x", "x", "y", "z"], ["p", "q", "q", "q"]]}
-    assert "tears" in nested_fault(torn, domains)
+    assert "separates" in nested_fault(torn, domains)

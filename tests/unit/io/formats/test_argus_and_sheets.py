@@ -106,8 +106,9 @@ def test_what_a_recoding_loses_of_its_labels_is_told(tmp_path: Path) -> None:
     assert reading.notes == (
         missing,
         (
-            "age.grc: the code list age.cdl is not next to it, so its groups are called by "
-            "their codes."
+            "age.grc: the code list age.cdl is not next to it, so its groups are named by "
+            "their codes"
+            "."
         ),
     )
     assert reading.hierarchy.rows()[-1] == ["-", "2", "*"]
@@ -119,7 +120,7 @@ def test_what_a_recoding_loses_of_its_labels_is_told(tmp_path: Path) -> None:
     codes.write_text("1,same\n2,same\n", encoding="utf-8")
     assert open_hierarchy(path, "age").notes == (
         missing,
-        "age.grc: two of its groups have the same label, so all of them are called by their codes.",
+        "age.grc: two of its groups have the same label, so all of them are named by their codes.",
     )
 
 
@@ -149,7 +150,7 @@ def test_fixed_columns_of_a_plan_are_cut_and_pointed(tmp_path: Path, workspace: 
 
 def test_metadata_and_code_lists_that_are_broken_are_named(tmp_path: Path) -> None:
     (tmp_path / "a.asc").write_bytes(b"12\n")
-    with pytest.raises(InputError, match="nothing says where its columns are"):
+    with pytest.raises(InputError, match="it is not stated where its columns are"):
         head(tmp_path / "a.asc")
     (tmp_path / "A.rda").write_bytes(b"SEX one 1\n")
     with pytest.raises(InputError, match=r"A\.rda, line 1: found `SEX one 1`"):

@@ -139,6 +139,6 @@ def test_a_long_text_of_stata_13_in_another_encoding_is_named_with_its_place(
         head(path, encoding="cp1252")
     assert caught.value.code == "encoding.undecodable"
     assert caught.value.sentence == (
-        "p.dta, row 1, column `story`: the long text is none in UTF-8, and long texts of Stata 13 "
+        "p.dta, row 1, column `story`: the long text is not in UTF-8, and long texts of Stata 13 "
         "can be read here in no other encoding."
     )

@@ -97,7 +97,7 @@ def _noted(number: str) -> str:
     place = "Row 3, column `share`: the number"
     if number == "nan":
         return f"{place} is not a number (NaN); it is read as missing."
-    return f"{place} {number} is so large that Stata takes it for missing; it is read so."
+    return f"{place} {number} is so large that Stata takes it for missing; it is read as missing."
 
 
 @pytest.mark.parametrize(("version", "order"), VERSIONS)
@@ -127,7 +127,7 @@ def test_columns_side_by_side_are_told_apart(tmp_path: Path) -> None:
         refuse_losses(path, list(frame.columns), None, notes)
         assert notes.told() == (
             f"Row 2, column `{name}`: the number 1e+308 is so large that Stata takes it for "
-            "missing; it is read so.",
+            "missing; it is read as missing.",
         )
 
 

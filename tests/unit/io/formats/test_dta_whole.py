@@ -39,8 +39,9 @@ def test_a_file_cut_anywhere_behind_its_rows_is_refused(tmp_path: Path, version:
         error = _refused(path, raw[:end])
         assert error.code == "read.damaged"
         assert error.sentence == (
-            "p.dta: the file breaks off behind the 3 rows that it says that it has, or has another "
-            "number of rows."
+            "p.dta: the file breaks off after the 3 rows that it says it has, or has a "
+            "different number of rows"
+            "."
         )
 
 
@@ -55,7 +56,7 @@ def test_a_header_that_counts_other_rows_is_refused(
     raw[at : at + 4] = struct.pack("<i", rows)
     error = _refused(path, bytes(raw))
     assert error.code == "read.damaged"
-    assert f"behind the {rows} rows that it says" in error.sentence
+    assert f"after the {rows} rows that it says" in error.sentence
 
 
 @pytest.mark.parametrize("version", [12, 15])

@@ -281,8 +281,8 @@ def test_a_name_of_sas_that_ends_inside_a_character_is_refused(tmp_path: Path) -
 def test_an_encoding_whose_endings_cannot_be_seen_is_noted(tmp_path: Path) -> None:
     path = _sas(tmp_path / "p.sas7bdat", 167, b"Aach")
     assert head(path).notes == (
-        "Texts in the encoding ISO-2022-JP cannot be looked through for ones that are cut off "
-        "inside their last character; this is left out of them.",
+        "Texts in the encoding ISO-2022-JP cannot be searched for ones that are cut off inside "
+        "their last character; that character is left out.",
     )
 
 

@@ -268,7 +268,7 @@ def test_a_stata_file_that_breaks_off_among_its_labels_is_refused(tmp_path: Path
 def test_bytes_that_were_added_to_a_stata_file_are_counted(tmp_path: Path) -> None:
     path = write_people(tmp_path / "a.dta")
     path.write_bytes(path.read_bytes() + b"garbage!")
-    with pytest.raises(InputError, match=r"a\.dta: 8 bytes follow behind the end of the table"):
+    with pytest.raises(InputError, match=r"a\.dta: 8 bytes follow after the end of the table"):
         head(path)
     pyreadstat.write_dta(pd.DataFrame({"n": [1.0]}), path, version=12)
     path.write_bytes(path.read_bytes() + b"garbage!" * 200)

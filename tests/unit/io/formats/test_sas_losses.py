@@ -27,7 +27,7 @@ FORMS = [
 ]
 COLUMNS = [("NUM", 0), ("TEXT", 12), ("LONG", 90)]
 NOTE = (
-    "The rows of the file could not be looked through for NUL characters; a text that holds one is "
+    "The rows of the file could not be searched for NUL characters; a text that holds one is "
     "read up to it."
 )
 

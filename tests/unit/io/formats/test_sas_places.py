@@ -62,7 +62,7 @@ def test_a_first_row_that_looks_like_padding_is_refused(tmp_path: Path, form: Fo
             head(path)
         assert (caught.value.code, caught.value.sentence) == (
             "read.places",
-            "p.sas7bdat, row 1: the first rows would be read four bytes away from their place, "
+            "p.sas7bdat, row 1: the first rows would be read four bytes off, "
             "which gives wrong values.",
         )
 
@@ -73,7 +73,7 @@ def test_padding_that_looks_like_a_first_row_is_refused(tmp_path: Path, form: Fo
     raw = _foreign(path, COLUMNS, _rows(b"ID1"), form, near=False)
     raw[END : END + 4] = b"l\xf7\0\0"
     path.write_bytes(raw)
-    with pytest.raises(InputError, match="four bytes away from their place"):
+    with pytest.raises(InputError, match="four bytes off"):
         head(path)
 
 
@@ -96,7 +96,7 @@ def test_a_place_that_nothing_tells_is_noted_and_one_that_is_counted_is_not(
         struct.pack_into(form.order + "I", raw, HEADER + 12, free)
         path.write_bytes(raw)
         if refused:
-            with pytest.raises(InputError, match="four bytes away from their place"):
+            with pytest.raises(InputError, match="four bytes off"):
                 head(path)
         else:
             assert head(path).notes == ()

@@ -139,7 +139,7 @@ def test_other_names_of_an_encoding_are_not_noted(tmp_path: Path, name: bytes, p
 def test_a_long_name_that_the_library_does_not_give_is_noted(tmp_path: Path) -> None:
     found = head(_file(tmp_path / "p.sav", _extension(13, b"a=alpha\tB=beta")))
     assert [variable.name for variable in found.variables] == ["A", "beta", "C"]
-    assert found.notes == ("Column `A`: the file calls it `alpha` as well, which is left out.",)
+    assert found.notes == ("Column `A`: the file also calls it `alpha`; this name is left out.",)
 
 
 def test_a_number_with_the_format_of_a_text_is_refused(tmp_path: Path) -> None:
@@ -165,8 +165,7 @@ def test_a_range_of_missing_texts_is_left_out_with_a_note(tmp_path: Path) -> Non
     assert [row[2] for row in found.head] == ["x", "y"]
     assert found.variables[2].missing.values == ()
     assert found.notes == (
-        "Column `C`: the range of missing texts is not taken over; its values stay ordinary "
-        "values.",
+        "Column `C`: the range of missing texts is not kept; its values stay ordinary values.",
     )
 
 

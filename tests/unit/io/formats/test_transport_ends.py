@@ -107,8 +107,8 @@ def test_a_catalogue_gives_the_labels_of_a_transport_file(tmp_path: Path) -> Non
     rows = (b"1".ljust(8) + ONE) * 5
     path = _file(tmp_path / "p.xpt", _table(columns, rows, b"T"))
     assert head(path).notes == (
-        "The value labels of `SEX`, `SIZE` lie in a catalogue that is not here; the values are "
-        "read without them. Name it as `catalog`.",
+        "The value labels of `SEX`, `SIZE` are in a catalogue that is not here; the values are "
+        "read without them. Give it as `catalog`.",
     )
     found = head(path, catalog=str(catalog))
     assert found.variables[0].value_labels == {"1": "Male", "2": "Female"}

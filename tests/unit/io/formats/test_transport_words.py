@@ -141,7 +141,8 @@ def test_a_label_ends_at_a_nul_with_a_note_and_a_name_with_one_is_refused(tmp_pa
     with pytest.raises(InputError) as caught:
         head(path)
     assert caught.value.code == "read.nul"
-    assert "its name holds a NUL character, at which other programs end it" in str(caught.value)
+    told = "its name holds a NUL character, at which other programs stop reading it"
+    assert told in str(caught.value)
 
 
 def test_a_file_that_ends_inside_a_record_of_80_bytes_is_noted(tmp_path: Path) -> None:
@@ -150,8 +151,8 @@ def test_a_file_that_ends_inside_a_record_of_80_bytes_is_noted(tmp_path: Path) -
     path.write_bytes(path.read_bytes()[:-16])
     assert len(head(path).head) == 18
     assert _notes(path) == (
-        "The file does not end with a whole record of 80 bytes, as the format asks; it may have "
-        "been cut off behind a row.",
+        "The file does not end with a whole record of 80 bytes, as the format requires; it may "
+        "have been cut off after a row.",
     )
 
 

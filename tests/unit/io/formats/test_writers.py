@@ -218,8 +218,9 @@ def test_more_missing_values_and_labels_than_spss_holds_are_told(tmp_path: Path)
     told, _, read = lost(tmp_path, "sav", ["1", "9"], said)
     assert read.missing.values == ("6", "7", "8")
     assert told == [
-        "Some user-missing values of `x` stay ordinary values: an SPSS file holds at most 3 of a "
-        "column, or a range of numbers and one more, and no text of more than 8 bytes."
+        "Some values of `x` that are declared missing stay ordinary values: an SPSS file holds "
+        "at most 3 per column"
+        ", or a range of numbers and one more, and no text of more than 8 bytes."
     ]
     said = Variable("x", kind=Kind.NUMBER, value_labels={"1": "one", "A": "stray"})
     told, _, read = lost(tmp_path, "sav", ["1", "9"], said)

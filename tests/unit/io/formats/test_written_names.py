@@ -131,8 +131,8 @@ def test_letters_beyond_ascii_in_sas_transport_files_are_told(tmp_path: Path) ->
         "sav": [],
         "dta": [],
         "xpt": [
-            "Letters beyond ASCII in `a` and `c` are in UTF-8, which a SAS transport file cannot "
-            "say: read it in a session of SAS with UTF-8."
+            "Letters beyond ASCII in `a` and `c` are in UTF-8, which a SAS transport file "
+            "cannot declare: read it in a SAS session with UTF-8."
         ],
     }
 

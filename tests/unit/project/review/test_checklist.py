@@ -67,7 +67,7 @@ def test_a_release_with_k_5_fails_a_policy_that_asks_for_10() -> None:
     found = item("smallest-class", table(smallest=5, k=5), minimum_k=10)
     assert found.status is Status.FAIL
     assert found.evidence == (
-        "The smallest class has 5 rows; the policy asks for 10 or more "
+        "The smallest class has 5 rows; the policy requires 10 or more "
         "(counted now from the published table)."
     )
     assert found.advice == "Run the plan again with k = 10 or more."
@@ -195,9 +195,9 @@ def test_a_class_of_one_sensitive_value_asks_for_a_person_and_is_counted() -> No
     assert found.status is Status.REVIEW
     assert found.evidence == (
         "In 3 of 100 classes (3 %), 21 rows, everyone has one value of `secret`, most often "
-        "`often`, which 400 of 1,000 rows (40 %) hold in all: knowing the class is knowing the "
-        "value. In 1 class more, 50 of 1,000 rows (5 %), one value of `secret` has nine tenths or "
-        "more (counted now from the published table)."
+        "`often`, which 400 of 1,000 rows (40 %) hold in all: anyone who knows the class knows "
+        "the value. In 1 class more, 50 of 1,000 rows (5 %), one value of `secret` has nine tenths "
+        "or more (counted now from the published table)."
     )
     assert item("homogeneous", shown, maximum_homogeneous=0.021).status is Status.PASS
     assert item("homogeneous", shown, maximum_homogeneous=0.02).status is Status.FAIL
@@ -214,7 +214,7 @@ def test_the_fewest_values_of_a_class_are_held_against_l() -> None:
     assert item("diversity", secret(fewest=2), minimum_l=2).status is Status.PASS
     found = item("diversity", secret(fewest=1), minimum_l=2)
     assert found.status is Status.FAIL
-    assert "as few as 1 value of `secret`; the policy asks for 2 or more" in found.evidence
+    assert "as few as 1 value of `secret`; the policy requires 2 or more" in found.evidence
     assert item("diversity", table(AGE), minimum_l=2).status is Status.REVIEW
 
 
@@ -292,7 +292,7 @@ def test_the_built_in_policy_is_named_in_the_readers_language() -> None:
     found = checklist(table(), BUILT_IN, standing=PolicyRelation.BUILT_IN).item("policy")
     assert found.evidence.startswith("“DPDesk's own default: two reviewers, no limits”, hash ")
     german = voice_of("de").say(found.evidence)
-    assert german.startswith("„Voreinstellung von DPDesk: zwei begutachtende Personen, keine Grenz")
+    assert german.startswith("„Vorgabe von DPDesk: zwei begutachtende Personen, keine Grenz")
 
 
 def test_only_allowed_methods_pass() -> None:

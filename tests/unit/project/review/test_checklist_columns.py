@@ -133,7 +133,7 @@ def test_weights_and_groups_always_ask_for_a_person() -> None:
     found = checklist(shown)
     assert found.item("weights").status is Status.REVIEW
     assert found.item("groups").status is Status.REVIEW
-    assert "`hid` ties the 1,000 rows to 300 groups" in found.item("groups").evidence
+    assert "`hid` divides the 1,000 rows into 300 groups" in found.item("groups").evidence
 
 
 def test_households_and_populations_are_questions_of_their_own() -> None:
@@ -150,10 +150,10 @@ def test_households_and_populations_are_questions_of_their_own() -> None:
 
     whole = asked(table(AGE, SECRET), households="whole").item("groups")
     assert whole.status is Status.PASS
-    assert "50 of 60, at least 7 in each class; 4 of them have a make-up" in whole.evidence
+    assert "50 of 60, at least 7 in each class; 4 of them have a composition" in whole.evidence
     kept = asked(table(AGE, column("hid", Role.CLUSTER)), households="whole").item("groups")
     assert kept.status is Status.REVIEW
-    assert "ties the 1,000 rows" in kept.evidence
+    assert "divides the 1,000 rows" in kept.evidence
     assert "50 of 60" in kept.evidence
     joined = asked(table(AGE, SECRET), households="whole", pseudonyms_of_groups=["hid"])
     assert joined.item("groups").status is Status.REVIEW

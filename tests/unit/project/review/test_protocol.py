@@ -127,10 +127,10 @@ def test_the_release_itself_departs_in_nothing(facts: CheckedFacts, protocol: Pr
          "the source has no column `illness`; is it `illnesses` now?"),
         ({"roles.shoe": "insensitive"}, "the column `shoe` is not in the protocol"),
         ({"hierarchies.town": [["Zqnorthby", "*"], ["New", "*"]]},
-         "the hierarchy of `town` is another (values: 1 more, 3 fewer)"),
+         "the hierarchy of `town` is different (values: 1 more, 3 fewer)"),
         ({"hierarchies.illness": [["cold", "*"]]},
-         "`illness` has a hierarchy, and none in the protocol"),
-        ({"hierarchies.age": []}, "the hierarchy of `age` is another"),
+         "`illness` has a hierarchy, but none in the protocol"),
+        ({"hierarchies.age": []}, "the hierarchy of `age` is different"),
         ({"plan.source.missing": ["", "?"]}, 'the missing codes are ["", "?"], not [""]'),
         ({"source.reading.decimal": ","}, 'the decimal mark is ",", not "."'),
         ({"plan.budget": {"limit": 2}}, "`[budget]` is another"),
@@ -157,10 +157,10 @@ def test_moved_leaves_and_another_policy_are_departures(
     rows = [list(row) for row in protocol.hierarchies["age"]]
     rows[0][1] = rows[-1][1]
     found = list(differences(protocol, departing(facts, {"hierarchies.age": rows}), None, POLICY))
-    assert found == ["the hierarchy of `age` is another (values: 1 placed elsewhere)"]
+    assert found == ["the hierarchy of `age` is different (values: 1 placed elsewhere)"]
     turned = list(reversed(protocol.hierarchies["age"]))
     found = list(differences(protocol, departing(facts, {"hierarchies.age": turned}), None, POLICY))
-    assert found == ["the hierarchy of `age` is another (the same values in another order)"]
+    assert found == ["the hierarchy of `age` is different (the same values in another order)"]
     assert list(differences(protocol, facts.release, None, code("other"))) == [
         "the policy is not the one under which the protocol was made"
     ]

@@ -396,8 +396,8 @@ def clipped(published: Floats, transitions: Sequence[Transition]) -> Floats:
 
 
 _SINGULAR = (
-    "The values can not be told apart: groups of decoys made from these value counts hold so much "
-    "the same values that published counts do not determine true ones."
+    "The values cannot be distinguished: groups of decoys made from these value counts hold so "
+    "nearly the same values that published counts do not determine true ones."
 )
 _TOO_FREQUENT = (
     "The value is published N/ℓ′ times or more, so rows without it publish it as often as rows "

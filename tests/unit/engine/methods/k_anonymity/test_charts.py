@@ -43,7 +43,7 @@ def test_the_risk_chart_draws_the_line_at_k_and_hatches_what_is_left_of_it() -> 
     assert chart.series[0].values[:3] == (0.2, 0.0, 0.3)
     assert chart.answer == (
         "2 of 10 rows (20 %) are in classes smaller than k = 3; in the release none. For "
-        "someone who knows the quasi-identifiers alone, a match is right with a chance of at most "
+        "someone who knows only the quasi-identifiers, a match is right with a chance of at most "
         "33.33 %."
     )
     assert chart.table.rows[0] == ("1", 2, 20.0, 0, 0.0)

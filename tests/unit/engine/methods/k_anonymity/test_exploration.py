@@ -123,8 +123,8 @@ def test_a_large_lattice_shows_good_nodes_at_a_k_that_was_not_walked(
     assert walked.charts[1].answer.startswith("4 of 6 combinations of levels reach")
     found = view(exploration, k=9, max_suppression=0.3)
     assert found.feasible
-    assert "too many to look at them all" in found.sentence
-    assert "combinations of levels looked at" in found.charts[1].answer
+    assert "too many to check them all" in found.sentence
+    assert "combinations of levels examined" in found.charts[1].answer
     assert {row[-1] for row in found.charts[1].table.rows} <= {"", "chosen"}
     points = [int(each) for series in scatter(found).series[:2] for each in series.ids]
     assert min(points) >= 6
@@ -188,7 +188,7 @@ def test_a_large_lattice_is_explored_by_good_nodes_and_says_so(
     for k in (2, 3, 11):
         found = view(exploration, k=k)
         assert found.feasible
-        assert "too many to look at them all" in found.sentence
+        assert "too many to check them all" in found.sentence
         assert found.charts[1].table.rows
         assert all(row[-1] != "optimal" for row in found.charts[1].table.rows)
     by_hand = view(exploration, k=3, levels={"age": 2, "sex": 1})
@@ -212,7 +212,7 @@ def test_in_a_large_lattice_the_view_of_the_plan_is_what_its_run_gives(
         outcome = KAnonymity().decide(given_of(table, **raw), CancelToken(), silent)
     assert found.figures == outcome.figures
     assert found.guarantee == outcome.guarantee
-    assert "too many to look at" not in found.sentence
+    assert "too many to check" not in found.sentence
     assert any(row[-1] == "optimal" for row in scatter(found).table.rows)
 
 
@@ -221,7 +221,7 @@ def test_in_a_large_lattice_other_settings_do_not_claim_an_optimum(
 ) -> None:
     monkeypatch.setattr(effort_module, "MAX_WALK_WORK", 0)
     found = view(explore(PEOPLE, k=4), k=4, max_suppression=0.01)
-    assert "too many to look at them all" in found.sentence
+    assert "too many to check them all" in found.sentence
     assert all(row[-1] != "optimal" for row in scatter(found).table.rows)
 
 

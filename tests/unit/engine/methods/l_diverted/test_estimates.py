@@ -155,7 +155,7 @@ def test_values_that_always_meet_are_not_estimable() -> None:
     found = estimate(tables, [transition(np.array([50, 50, 50]), 3, False)], Estimator.MATRIX)
     assert found.value is None
     assert found.condition == np.inf
-    assert "told apart" in found.reason
+    assert "distinguished" in found.reason
 
 
 def test_the_papers_estimate_comes_without_an_error() -> None:

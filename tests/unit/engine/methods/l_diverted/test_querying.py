@@ -98,8 +98,8 @@ def test_estimates_that_may_lean_say_to_go_by_the_interval(
     where = tuple(Chosen(name, (value,)) for name, value in (("job", "v"), ("illness", "a")))
     chosen = where[: len(columns)] + ((Chosen("age", ("3",)),) if few else ())
     answer = ask(Query(where=chosen), MIXED)
-    told = any("go by the interval" in warning for warning in answer.warnings)
-    assert told is any(row.note == "go by the interval" for row in answer.rows)
+    told = any("rely on the interval" in warning for warning in answer.warnings)
+    assert told is any(row.note == "rely on the interval" for row in answer.rows)
     (row,) = answer.rows
     assert row.value is not None
     assert told is (few or len(columns) > 1)
