@@ -391,7 +391,7 @@ def test_tables_that_the_pages_cannot_tell_are_refused_before_anything_is_paid(
     with pytest.raises(RefusedError) as caught:
         run_plan(room, plan, out, CancelToken(), silent)
     assert caught.value.code == "release.no-page"
-    assert "another form" in caught.value.sentence
+    assert "no room" in caught.value.sentence
     assert spent(room) == before
     assert not out.exists()
 

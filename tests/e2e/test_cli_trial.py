@@ -57,7 +57,7 @@ def test_wrong_categories_are_seen_before_a_budget_is_spent(
     plan = plan_of(tmp_path, coded(), domains={"sex": ["male", "female"], "region": ["north"]})
     code, found, error = said(capsys, str(plan))
     assert code == 1
-    assert "column sex: 200 of 200 rows lie outside the declared categories" in error
+    assert "column sex: 200 of 200 rows are outside the declared categories" in error
     sex, region, age = found["columns"]
     assert (sex["column"], sex["outside"], sex["share"]) == ("sex", 200, 1.0)
     assert {one["value"]: one["rows"] for one in sex["values"]} == {"1": 100, "2": 100}

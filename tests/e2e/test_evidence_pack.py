@@ -98,7 +98,7 @@ def test_what_is_wrong_stands_on_the_first_page(author: Person, tmp_path: Path) 
     words = words_of(tmp_path / "pack.html")
     assert "wrong with this release or its review" in words
     assert "public/microdata.csv: was changed" in words
-    assert "not to be relied on" in words
+    assert "cannot be relied on" in words
     assert "△ not checked" in words[: words.index("wrong with this release")]
 
 

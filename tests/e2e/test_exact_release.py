@@ -233,7 +233,7 @@ def test_the_reviewer_sees_the_attack_played_on_the_true_counts(
     assert attack["plain_averaged"] * 3 < attack["here_averaged"]
     page = (genuine["pairs"] / "internal/report.html").read_text("utf-8")
     assert "The attack on your data" in page
-    assert f"holds {attack['true']}" in page
+    assert f"contains {attack['true']}" in page
     public = "".join(p.read_text("utf-8") for p in (genuine["pairs"] / "public").glob("*.*"))
     assert "on your data" not in public
     assert "plain_averaged" not in public

@@ -259,7 +259,7 @@ def test_sets_from_views_have_the_error_of_the_views(
     ]
     sets = [set(json.loads(row["labels"]["items"])) for row in found["rows"]]
     uncovered = any(not any(own <= group for group in groups) for own in sets)
-    assert any("lie in no view" in text for text in found["warnings"]) is uncovered
+    assert any("are in no view" in text for text in found["warnings"]) is uncovered
 
 
 def test_the_error_of_sets_from_views_is_that_before_negative_numbers_are_removed(

@@ -84,7 +84,7 @@ def test_a_class_that_matches_too_few_of_the_population_leaves(
     assert said["result"]["node"] == {"town": 0, "sex": 0}
     assert (said["result"]["rows_suppressed"], said["result"]["proven_optimal"]) == (4, True)
     assert said["guarantee"]["parameters"]["k_map"] == 6
-    assert "matches at least 6 rows of the file of the population" in said["guarantee"]["claim"]
+    assert "matches at least 6 rows of the population file" in said["guarantee"]["claim"]
     assert "all.csv" not in json.dumps(said)
     recorded = json.loads((mapped / "internal" / "evidence.json").read_text("utf-8"))["result"]
     assert (recorded["population"]["name"], recorded["population"]["rows"]) == ("all.csv", 32)
@@ -148,7 +148,7 @@ def larger(said: dict[str, Any], public: Path) -> None:
 def other_words(said: dict[str, Any], public: Path) -> None:
     claim = said["guarantee"]["claim"]
     said["guarantee"]["claim"] = claim.replace(
-        "at least 6 rows of the file", "at least 8 rows of the file"
+        "at least 6 rows of the population", "at least 8 rows of the population"
     )
 
 

@@ -83,7 +83,7 @@ def test_so_it_is_when_a_table_is_bought(
     )
     assert base.code == 0, base.said
     assert len(base.tables) == 2, base.tables
-    assert "Nothing has been spent" in base.said[0]
+    assert "Nothing was spent" in base.said[0]
     assert not faults(base, found, "dp-cube")
 
 

@@ -270,7 +270,7 @@ def test_without_that_the_optimum_is_that_of_the_plan_and_what_is_told_is_said(
     assert any("at least 1" in limit for limit in words["does_not_cover"])
     assert sound(context, made)
     status, found = checked(context, made)[TOLD_BY_EMPTY]
-    assert (status, "empty: 3;" in found) == (CheckStatus.CONFIRMED, True)
+    assert (status, "exactly: 3;" in found) == (CheckStatus.CONFIRMED, True)
     item = asked(context, made)["empty-cells"]
     assert item.status is ItemStatus.FAIL
     assert "present = true" in item.advice

@@ -298,7 +298,7 @@ def test_a_wrong_query_is_told_in_one_sentence_before_it_is_read(
     card.as_sql.click()
     card.sql.setPlainText("SELECT * FROM data WHERE town = 'x'")
     qtbot.waitUntil(lambda: panel.reading.previewed is not None)
-    assert "the query names the column “town”, which is not there" in panel.reading.band.text
+    assert "the query names the column “town”, which does not exist" in panel.reading.band.text
     assert not panel.reading.apply_button.isEnabled()
 
 

@@ -31,7 +31,7 @@ def test_words_that_the_catalogue_lacks_stay_english(german: WindowTranslator) -
 
 
 def test_lines_of_other_layers_are_said_one_by_one(qapp: QApplication) -> None:
-    line = "Fields are enclosed in single quotes ('); they were taken off."
+    line = "Fields are enclosed in single quotes ('); these were removed."
     set_language("de")
     try:
         first, own, last = said(f"{line}\nqx zw\n{line}").split("\n")

@@ -147,7 +147,7 @@ def test_a_fault_switches_off_everything_that_leads_on() -> None:
 def test_without_a_key_nothing_is_allowed_and_the_way_out_is_told() -> None:
     found = doable(picture(submitted()), None, None)
     assert found.primary is None
-    assert all("no key of yours" in reason for reason in found.reasons.values())
+    assert all("no key on this computer" in reason for reason in found.reasons.values())
 
 
 def test_decisions_that_were_kept_are_taken_up_and_void_ones_are_named_until_decided() -> None:

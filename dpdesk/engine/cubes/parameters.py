@@ -221,7 +221,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     ChoiceParameter(
         "consistency",
         "Make the tables agree",
-        "How tables that overlap are made to agree; this costs no budget.",
+        "How tables that overlap are made to agree; this adds nothing to ε or ρ.",
         choices=(
             Choice("l2", "Least squares", "Unbiased, and the least error."),
             Choice("none", "Not at all", "Each table is summed up from its best noisy cuboid."),

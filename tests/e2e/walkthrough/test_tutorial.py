@@ -60,7 +60,7 @@ def _do(person: Person, step: str, out: Path) -> None:
         person.slide("k, the smallest class, slider", Qt.Key.Key_Right, 5)
         person.settled()
         person.reads("smallest group 1 → 10")
-    if "Give a new folder" in step:
+    if "Choose a new folder" in step:
         person.type("Folder of the release", str(out))
     for pressed in BUTTON.findall(step):
         person.settled()
