@@ -37,7 +37,7 @@ def test_an_edge_list_is_opened_released_beside_its_degrees_and_checked(
     person.reads("Check the two columns that name the ends of an edge")
     check(person, "person", "friend")
     person.settled()
-    person.reads("a private release must not learn them from the data. List them under “Nodes”")
+    person.reads("release must not take them from the data. List them under “Nodes”")
     person.write("Nodes", ", ".join(NODES))
     person.settled()
     person.reads("“nodes” lists 1, expected 3 to 4,096 nodes", "write each in a line of its own")

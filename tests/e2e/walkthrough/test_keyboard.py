@@ -27,7 +27,7 @@ def _data(person: Person) -> None:
     keyboard = Keyboard(person)
     assert keyboard.focus.accessibleName() == "Rows of the file"
     keyboard.press(Key.Key_Right, times=3)
-    person.reads("How are the values of age spread?")
+    person.reads("How are the values of age distributed?")
     keyboard.press(Key.Key_T, CTRL)
     inspector = person.desk.data.table.inspector.chart
     assert inspector.shows_table

@@ -64,7 +64,7 @@ def _go_on(person: Person, path: Path) -> None:
     person.asker.answer = path
     person.click("Open a project…")
     person.settled(lambda: person.desk.workbench.profile is not None)
-    person.reads("town: sensitive", "✓ Saved", "zq-raw-register.csv holds 300 rows")
+    person.reads("town: sensitive", "✓ Saved", "zq-raw-register.csv contains 300 rows")
     labels = {moment.label for moment in person.desk.workbench.history.moments()}
     assert {"illness: identifier", "town: sensitive"} <= labels
     person.keys(Qt.Key.Key_W, CTRL)

@@ -37,7 +37,7 @@ def _open(person: Person, table: Path) -> None:
     person.asker.answer = table
     person.click("Open a file…")
     person.settled(lambda: person.desk.workbench.profile is not None)
-    person.reads("people.csv holds 20,502 rows and 16 columns", "delimiter comma", "CONFIDENTIAL")
+    person.reads("people.csv contains 20,502 rows and 16 columns", "delimiter comma", "CONFIDENTIAL")
     person.reads("20,502 rows")
     person.shoot("data")
     person.click("Next: attributes")
