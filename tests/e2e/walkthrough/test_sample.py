@@ -37,8 +37,8 @@ def _open(person: Person, table: Path) -> None:
     person.asker.answer = table
     person.click("Open a file…")
     person.settled(lambda: person.desk.workbench.profile is not None)
-    person.reads("people.csv contains 20,502 rows and 16 columns", "delimiter comma", "CONFIDENTIAL")
-    person.reads("20,502 rows")
+    person.reads("people.csv contains 20,502 rows and 16 columns", "delimiter comma")
+    person.reads("20,502 rows", "CONFIDENTIAL")
     person.shoot("data")
     person.click("Next: attributes")
 
