@@ -62,9 +62,11 @@ def test_it_releases_the_best_protection_so_far_and_says_what_is_proven(
 ) -> None:
     token = CancelToken()
     notes: list[str] = []
+    costs: list[str] = []
 
     def report(event: Event) -> None:
         if isinstance(event, StepProgress) and event.step == "Protect the table":
+            costs.append(event.unit)
             token.keep()
         if isinstance(event, Note):
             notes.append(event.code)
@@ -78,6 +80,9 @@ def test_it_releases_the_best_protection_so_far_and_says_what_is_proven(
     assert {"table.ended", "table.not-proven"} <= set(notes)
     assert found["proven_optimal"] is False
     assert found["bound"] <= proven["cost"] <= found["cost"]
+    assert any(
+        f"costs {found['cost']:,} so far; no other costs less than" in each for each in costs
+    )
     assert proven["proven_optimal"] is True
     for source in (None, folder / "people.csv"):
         assert verified(context, made, source)

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.messages import msg
 from dpdesk.engine.methods.table.counting import Counted
 from dpdesk.engine.methods.table.deciding import (
     BOUND,
@@ -83,14 +84,24 @@ def _told_to_end(stop: CancelToken, report: Report) -> None:
 
 
 def _watch(report: Report) -> Callable[[float, float], None]:
-    """Reports how much of the cost of the best protection so far its bound is."""
+    """Reports what the best protection so far costs, and how much of that its bound is."""
 
     def watch(value: float, bound: float) -> None:
         if 0 < value < np.inf and np.isfinite(bound):
             share = min(100, max(0, int(100 * bound / value)))
-            report(StepProgress(PROTECT, share, 100, "%"))
+            said = msg(
+                "% (costs {cost:,} so far; no other costs less than {bound:,})",
+                cost=_short(value),
+                bound=_short(bound),
+            )
+            report(StepProgress(PROTECT, share, 100, said))
 
     return watch
+
+
+def _short(cost: float) -> float | int:
+    """A cost about as the search knows it: whole where it is not small."""
+    return round(cost) if cost >= 10 else round(cost, 1)
 
 
 def _tidy(ends: Floats, values: Exact) -> Floats:
