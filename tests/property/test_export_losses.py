@@ -108,7 +108,7 @@ def test_every_difference_was_told(
     assert read.measure == said.measure or was_told("measurement level")
     ends = [(one.missing.low, one.missing.high) for one in (read, said)]
     single = [set(map(bare, one.missing.values)) for one in (read, said)]
-    assert (ends[0] == ends[1] and single[0] == single[1]) or was_told("user-missing")
+    assert (ends[0] == ends[1] and single[0] == single[1]) or was_told("declared missing")
     assert read.kind is said.kind or was_told("written as texts")
     shown = read.format.rstrip("0123456789.") if said.format else ""
     assert (

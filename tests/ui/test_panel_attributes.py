@@ -99,7 +99,7 @@ def test_suggestions_do_nothing_until_they_are_confirmed(
     assert [row.role for row in loaded.rows] == [None] * len(COLUMNS)
     assert loaded.model.index(1, ROLE).data() == "quasi-identifier"
     spoken = loaded.model.index(1, ROLE).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken.startswith("Role: suggested quasi-identifier, not confirmed. Quasi-identifier,")
+    assert spoken.startswith("Role: suggested quasi-identifier, not confirmed. Probably quasi-")
     assert dict(workbench.work.roles) == {}
     assert loaded.risk.chart.chart is None
     assert not loaded.next_button.isEnabled()

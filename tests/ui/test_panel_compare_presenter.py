@@ -99,7 +99,7 @@ def test_candidates_of_the_data_that_are_open_come_first_and_others_say_so() -> 
     assert pins == Pins(5, 0)
     first, second, open_now = presenter.entries((ONE, TWO, moved), pins, here)
     assert open_now.cautions == ()
-    assert first.elsewhere == second.elsewhere == "Made of a.csv, which is not open now"
+    assert first.elsewhere == second.elsewhere == "Made from a.csv, which is not open now"
     assert first.reason == "Other data than A: a.csv"
 
 

@@ -298,7 +298,7 @@ def test_ctrl_s_in_a_project_says_that_all_is_saved(office: Office, plan: Path) 
     office.open(plan.parent / SOURCE)
     office.begin(plan.parent / "study.dpdesk")
     office.window.actions_.trigger("file.save")
-    assert "Everything is saved in study," in office.band
+    assert "Everything is saved in study as you work" in office.band
     assert len(office.asker.asked) == 1
 
 

@@ -220,7 +220,7 @@ def test_a_label_in_use_is_refused_in_place(qtbot: QtBot, panel: HierarchiesPane
     qtbot.keyClicks(prompt.line, "food")
     qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
     settle(qtbot, panel)
-    assert "level 1 has a value “food” already" in prompt.error
+    assert "level 1 already has a value “food”" in prompt.error
     assert panel._workbench.work is before
     qtbot.keyClick(prompt.line, Qt.Key.Key_Escape)
     assert not prompt.isVisible()

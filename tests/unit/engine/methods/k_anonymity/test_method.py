@@ -127,7 +127,7 @@ def test_levels_that_need_more_suppression_are_refused_with_both_ways_out() -> N
     with pytest.raises(RefusedError) as caught:
         run(given_of(PEOPLE, k=3, levels={"age": 0, "sex": 0}))
     assert caught.value.sentence == (
-        "k = 3 is not reached: the levels chosen by hand need 40 rows suppressed, of 100 rows; "
+        "k = 3 is not reached: the levels chosen by hand need 40 rows of 100 rows suppressed; "
         "0 rows are allowed."
     )
     assert caught.value.hint == "What helps: allow max_suppression = 0.4 or set k = 2."
@@ -280,7 +280,7 @@ def test_a_lattice_too_large_to_walk_is_searched_and_not_called_optimal(
     outcome = KAnonymity().decide(given_of(PEOPLE, k=3), CancelToken(), events.append)
     assert outcome.result["proven_optimal"] is False
     notes = [event.sentence for event in events if isinstance(event, Note)]
-    assert notes[-1].startswith("Only 4 of 6 combinations of levels were looked at")
+    assert notes[-1].startswith("Only 4 of 6 combinations of levels were examined")
     assert "fewer quasi-identifiers" in notes[-1]
     assert not any(isinstance(chart, ScatterChart) for chart in outcome.charts)
     assert any(isinstance(chart, ScatterChart) for chart in walked.charts)
