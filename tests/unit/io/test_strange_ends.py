@@ -60,8 +60,8 @@ def _notes(folder: Path, name: str, workspace: Workspace, **keys: bool) -> tuple
         return store.reading.notes
 
 
-UNITS = "In column `people` the first row holds `persons`, where those below it hold values of "
-DATED = "In column `people` the last row holds `2020-01-01`, where those above it hold values of "
+UNITS = "In column `people` the first row holds `persons`, while those below it hold values of "
+DATED = "In column `people` the last row holds `2020-01-01`, while those above it hold values of "
 TOTALS = "The last row with numbers counts as a row, though its numbers are the sums of those above"
 BELOW = "The last row holds one value (`Source: x`) and counts as a row"
 
@@ -144,7 +144,7 @@ def test_a_plain_header_of_a_sheet_is_not_doubted(
             [("anna", "bob"), ("carl", "dora"), ("eve", "fay")],
             ("although nothing distinguishes it from a row"),
         ),
-        ([("a", "x"), ("b", "y"), ("a", "x"), ("c", "y")], "but `a` is a value further down too"),
+        ([("a", "x"), ("b", "y"), ("a", "x"), ("c", "y")], "but `a` is also a value further down"),
     ],
 )
 def test_a_header_of_a_sheet_that_may_be_a_row_is_told_of(

@@ -102,7 +102,7 @@ def test_a_tree_by_hand_is_a_domain() -> None:
     [HierarchyBuilder("intervals", {"widths": [10]}), HierarchyBuilder("mask", {})],
 )
 def test_a_hierarchy_made_from_the_data_is_no_domain(builder: HierarchyBuilder) -> None:
-    with pytest.raises(InputError, match="must not learn") as caught:
+    with pytest.raises(InputError, match="must not take them") as caught:
         made(hierarchy=builder, level=1)
     assert caught.value.code == "cube.no-domain"
 

@@ -72,7 +72,7 @@ def test_a_text_that_does_not_shift_back_leaves_the_next_one_alone(tmp_path: Pat
     rows = [[1.0, b"\x1b$BF|K", b"abcd"]]
     found = head(write_sas_bytes(tmp_path / "p.sas7bdat", COLUMNS, rows, code=167))
     assert found.head[0][1:] == ("日", "abcd")
-    assert "ISO-2022-JP cannot be looked through" in found.notes[0]
+    assert "ISO-2022-JP cannot be searched" in found.notes[0]
 
 
 def test_a_backslash_of_a_japanese_file_is_one(tmp_path: Path) -> None:

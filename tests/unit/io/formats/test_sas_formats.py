@@ -69,7 +69,7 @@ def test_columns_of_those_formats_are_read_as_dates_moments_and_times(tmp_path: 
     kinds = [variable.kind for variable in found.variables]
     assert kinds == [Kind.DATE, Kind.DATE, Kind.TIME, Kind.DATETIME, Kind.NUMBER]
     assert found.head[0] == ("2020-03-26", "2020-03-26", "12:00:00", "2018-01-30 12:00:00", "22000")
-    assert found.notes[0].startswith("The value labels of `E` lie in a catalogue")
+    assert found.notes[0].startswith("The value labels of `E` are in a catalogue")
 
 
 def test_a_format_that_a_transport_file_has_no_room_for_is_none_of_it() -> None:

@@ -183,7 +183,7 @@ def test_a_layout_that_no_version_numbers_so_is_called_damaged(
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = -1")
     before = path.read_bytes()
-    with pytest.raises(StorageError, match="found -1 as the number") as error:
+    with pytest.raises(StorageError, match="found -1 as the version") as error:
         desk.open(path, read_only=read_only)
     assert error.value.code == "project.damaged"
     assert path.read_bytes() == before
