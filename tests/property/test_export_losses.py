@@ -96,7 +96,7 @@ def test_every_difference_was_told(
     def was_told(*words: str) -> bool:
         return any(all(word in text for word in words) for text in told)
 
-    assert again == texts or was_told("Blanks") or was_told("letters of missing"), told
+    assert again == texts or was_told("Spaces at the end") or was_told("letters of missing"), told
     assert [bare(text) for text in again] == [bare(text) for text in texts]
     assert read.name == said.name or was_told("is called")
     assert read.label == (said.label or (said.name if read.name != said.name else "")) or was_told(

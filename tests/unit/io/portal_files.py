@@ -110,7 +110,9 @@ def _padded() -> Iterator[PortalFile]:
         )
         yield _made(f"blank-columns-{kind}", _text([one + mark * 6 for one in lines]))
         yield _made(
-            f"blank-lines-{kind}", _text([*lines[:3], "", *lines[3:], "", ""]), notes=("blank line",)
+            f"blank-lines-{kind}",
+            _text([*lines[:3], "", *lines[3:], "", ""]),
+            notes=("blank line",),
         )
         yield _made(
             f"padded-blank-lines-{kind}",

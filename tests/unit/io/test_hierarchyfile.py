@@ -98,7 +98,11 @@ def test_windows_1252_is_read_and_named(tmp_path: Path) -> None:
         (b"\xef\xbb\xbf", "hierarchy.empty", "the hierarchy is empty"),
         (b"1;a;*\n2;*\n", "hierarchy.ragged", "row 2 (`2`): found 2 levels, expected 3"),
         (b"1;a;*\n\n2;a;*\n", "hierarchy.ragged", "row 2: found an empty line"),
-        (b"1;a;*\n2;a;*\n1;a;*\n", "hierarchy.duplicate-leaf", "row 3: the value `1` was already given"),
+        (
+            b"1;a;*\n2;a;*\n1;a;*\n",
+            "hierarchy.duplicate-leaf",
+            "row 3: the value `1` was already given",
+        ),
         (b"1;a;x;*\n2;a;y;*\n", "hierarchy.not-nested", "row 1, level 2: `a` belongs to `x` here"),
         (b"1;a\n2;b\n3;a\n", "hierarchy.no-root", "the last level has 2 values (`a`, `b`)"),
         (b"1;a;*;\n2;b;*;\n", "hierarchy.empty-label", "row 1, level 3: found nothing above `*`"),
