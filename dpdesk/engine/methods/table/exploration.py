@@ -1,4 +1,8 @@
-"""Trying settings of protected tables: each view counts and protects; nothing is drawn or kept."""
+"""Trying settings of protected tables: each view counts and protects.
+
+Nothing is drawn or kept but the keys of rows by which a sample or a swap chooses: the tables that
+are tried are then those that a run makes.
+"""
 
 from __future__ import annotations
 
