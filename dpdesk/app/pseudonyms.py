@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     )
 
 _NO_KEY = (
-    "a key of the pseudonyms is not on this computer: that they were made with it was not checked; "
-    "all else is what the source gives, and who is linked with whom"
+    "a key of the pseudonyms is not on this computer, so it was not checked that they were made "
+    "with it; all other columns are what the source gives, and so are the links between rows, as "
+    "far as rows can be distinguished"
 )
 _OTHER_KEY = (
-    "this computer has a key with the name that the plan gives, but another one than the evidence "
-    "names: that the pseudonyms were made with it was not checked; all else is what the source "
-    "gives, and who is linked with whom"
+    "this computer has a key with the name in the plan, but not the one that the evidence names, "
+    "so it was not checked that the pseudonyms were made with it; all other columns are what the "
+    "source gives, and so are the links between rows, as far as rows can be distinguished"
 )
 _RECORDED = frozenset({"key_id", "salt", "identifiers", "alike"})
 _SALT = 16

@@ -43,7 +43,7 @@ def unclear_encoding(name: str, guess: LegacyGuess, line: int = 0) -> InputError
         "encoding.unclear",
         msg(
             "{name}: the text is not UTF-8, and its letters cannot be guessed: read as {encoding} "
-            "they stand in rows, as in `{example}`.",
+            "special letters follow each other, as in `{example}`.",
             name=name,
             encoding=guess.encoding,
             example=guess.example,

@@ -658,7 +658,7 @@ def _delimiter(
     if not splits:
         notes.append(
             "No delimiter was found, so every line is one value of a single column; name the "
-            "`delimiter` if there is one, or `widths` if columns stand in fixed places."
+            "`delimiter` if there is one, or `widths` if columns have fixed widths."
         )
         return "\t" if path.suffix.lower() == ".tsv" else ","
     check_width(name, min(split.width for split in splits))  # however the text is taken apart
