@@ -66,7 +66,7 @@ class FrequencyTable:
     """
 
     attributes: tuple[str, ...]
-    domains: tuple[tuple[str, ...], ...]
+    domains: tuple[Sequence[str], ...]
     codes: NDArray[np.int32] = field(repr=False)
     counts: NDArray[np.int64] = field(repr=False)
     missing: tuple[frozenset[int], ...] = ()

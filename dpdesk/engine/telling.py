@@ -10,9 +10,11 @@ do not look as if they told everything.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
 from math import comb
+from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,8 @@ _LEAST = 12
 _WORK = {2: 200_000_000, 3: 16_000_000}
 """The most tuples that are visited for all pairs, and for all sets of three, of more columns."""
 _LARGEST_KEY = 2**62
+_CELLS = 1 << 19
+"""Cells that are counted by their places; others are looked up."""
 
 Labels = Mapping[str, Mapping[str, str]]
 Progress = Callable[[int, int], None]
@@ -209,9 +213,12 @@ def telling(
     """
     total, single = len(others) + 2, []
     unaided = told(source, target, (), labels, token)
-    for place, name in enumerate(others):
-        progress(place + 1, total)
-        single.append(told(source, target, (name,), labels, token))
+    with ThreadPoolExecutor(_threads(source.rows), thread_name_prefix="telling") as pool:
+        asked = ((name,) for name in others)
+        each_one = pool.map(lambda one: told(source, target, one, labels, token), asked)
+        for place, one in enumerate(each_one):
+            progress(place + 1, total)
+            single.append(one)
     single.sort(key=lambda each: (-each.guessed, -each.certain))
     ranked = [name for each in single for name in each.columns]
     best, examined = max(single, key=_guesses, default=None), Examined(len(others), 0, 0, 0, 0)
@@ -223,6 +230,11 @@ def telling(
     progress(total, total)
     single.sort(key=lambda each: (-each.nearly, -each.certain, -each.guessed))
     return Telling(target, source.rows, unaided.guessed, tuple(single[:_SHOWN]), best, examined)
+
+
+def _threads(rows: int) -> int:
+    """As many threads as there are cores, but one where tuples take much memory."""
+    return 1 if rows > _PAIRED else cpu_count() or 1
 
 
 def _guesses(each: Told) -> tuple[int, int]:
@@ -258,12 +270,16 @@ def _most(columns: int, together: int, rows: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Released texts as codes, one array for each column, with the rows of each tuple."""
+    """Released texts as codes, one array for each column, with the rows of each tuple.
+
+    ``sizes`` are the numbers of texts of the columns, and ``width`` that of the target's.
+    """
 
     names: tuple[str, ...]
     codes: tuple[NDArray[np.int64], ...]
     sizes: tuple[int, ...]
     values: NDArray[np.int64]
+    width: int
     counts: NDArray[np.int64]
 
     @classmethod
@@ -284,34 +300,42 @@ class _Columns:
             some = np.ascontiguousarray(table.codes[::step, place])
             coded.append(_released(some, table.domains[place], labels.get(name)))
         codes, sizes = zip(*coded, strict=True)
-        return cls(tuple(names), codes[:-1], sizes[:-1], codes[-1], table.counts[::step].copy())
+        counts = table.counts[::step].copy()
+        return cls(tuple(names), codes[:-1], sizes[:-1], codes[-1], sizes[-1], counts)
 
     def part(self, most: int) -> _Columns:
         """Every so many-th tuple, at most ``most`` of them."""
         step = _step(len(self.values), most)
         codes = tuple(each[::step].copy() for each in self.codes)
         values, counts = self.values[::step].copy(), self.counts[::step].copy()
-        return _Columns(self.names, codes, self.sizes, values, counts)
+        return _Columns(self.names, codes, self.sizes, values, self.width, counts)
 
     def within(self, last: int) -> _Columns:
         """The first columns alone."""
-        return _Columns(
-            self.names[:last], self.codes[:last], self.sizes[:last], self.values, self.counts
-        )
+        columns = self.names[:last], self.codes[:last], self.sizes[:last]
+        return _Columns(*columns, self.values, self.width, self.counts)
 
     def sets(self, together: int, token: CancelToken) -> list[Told]:
         """What every set of so many columns tells: two or three."""
-        found, places = [], range(len(self.names))
-        table = _tables(len(self.values))
-        for first, second in combinations(places, 2):
+        with ThreadPoolExecutor(cpu_count() or 1, thread_name_prefix="telling") as pool:
+            places = range(len(self.names))
+            parts = pool.map(lambda first: self._with_first(first, together, token), places)
+            return [each for part in parts for each in part]
+
+    def _with_first(self, first: int, together: int, token: CancelToken) -> list[Told]:
+        """What the sets tell of which a column is the first one."""
+        found, room = [], _Room(len(self.values))
+        for second in range(first + 1, len(self.names)):
             token.check()
-            groups, *counted = self._crossed(self.codes[first], second, table)
             if together == 2:
-                found.append(self._named((first, second), counted))
+                told = self._crossed(self.codes[first], self.sizes[first], second, room)
+                found.append(self._named((first, second), told))
                 continue
+            groups = self.codes[first] * self.sizes[second] + self.codes[second]
+            width = self.sizes[first] * self.sizes[second]
             for third in range(second + 1, len(self.names)):
-                _, *counted = self._crossed(groups, third, table)
-                found.append(self._named((first, second, third), counted))
+                told = self._crossed(groups, width, third, room)
+                found.append(self._named((first, second, third), told))
         return found
 
     def _named(self, places: Sequence[int], counted: Sequence[Any]) -> Told:
@@ -319,22 +343,37 @@ class _Columns:
         names = tuple(self.names[place] for place in places)
         return Told(names, certain, guessed, nearly)
 
-    def _crossed(
-        self, groups: NDArray[np.int64], place: int, table: tuple[NDArray[np.int64], ...]
-    ) -> Any:
-        """Groups of the groups with one column more, and what they tell."""
+    def _crossed(self, groups: NDArray[np.int64], width: int, place: int, room: _Room) -> Any:
+        """What groups, numbers below ``width``, tell together with one column more."""
         codes, size = self.codes[place], self.sizes[place]
-        return _cross(groups, codes, size, self.values, self.counts, *table)
+        cells = width * size * self.width
+        if cells <= _CELLS:
+            return _count_cells(
+                groups, codes, size, self.values, self.width, self.counts, room.cells[:cells]
+            )
+        return _cross(groups, codes, size, self.values, self.counts, *room.tables)
+
+
+class _Room:
+    """Room to count so many tuples in, made where it is needed; for one thread."""
+
+    def __init__(self, tuples: int) -> None:
+        self._tuples = tuples
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """For each group and value its rows."""
+        return np.empty(_CELLS, np.int64)
+
+    @cached_property
+    def tables(self) -> tuple[NDArray[np.int64], ...]:
+        """A hash table of groups, and one of groups with a value."""
+        slots = 1 << (2 * max(self._tuples, 1)).bit_length()
+        return tuple(np.empty(slots, np.int64) for _ in range(5))
 
 
 def _step(tuples: int, most: int) -> int:
     return max(-(-tuples // most), 1)
-
-
-def _tables(tuples: int) -> tuple[NDArray[np.int64], ...]:
-    """Room for a hash table of groups, and for one of groups with a value."""
-    slots = 1 << (2 * max(tuples, 1)).bit_length()
-    return tuple(np.empty(slots, np.int64) for _ in range(5))
 
 
 def _released(
@@ -391,7 +430,7 @@ def _cross(
     groups: Any, codes: Any, size: Any, values: Any, counts: Any,
     keys: Any, rows: Any, most: Any, pairs: Any, held: Any,
 ) -> Any:  # fmt: skip
-    """Number the pairs of a group and a code, and count what they tell as :func:`_walk` does.
+    """Count what the pairs of a group and a code tell as :func:`_walk` does.
 
     ``keys``, ``rows`` and ``most`` are a hash table of the groups: key, rows, largest count of a
     value; ``pairs`` and ``held`` one of groups with a value: key and rows.
@@ -402,12 +441,10 @@ def _cross(
     most[:] = 0
     pairs[:] = -1
     held[:] = 0
-    found = np.empty(len(values), np.int64)
     for place in range(len(values)):
         key = groups[place] * size + codes[place]
         slot = _slot(key, keys, slots)
         keys[slot] = key
-        found[place] = slot
         rows[slot] += counts[place]
         pair = values[place] * slots + slot
         at = _slot(pair, pairs, slots)
@@ -422,7 +459,30 @@ def _cross(
                 certain += most[slot]
             if most[slot] * 10 >= rows[slot] * 9:
                 nearly += rows[slot]
-    return found, certain, guessed, nearly
+    return certain, guessed, nearly
+
+
+@kernel
+def _count_cells(
+    groups: Any, codes: Any, size: Any, values: Any, width: Any, counts: Any, cells: Any
+) -> Any:
+    """As :func:`_cross`, where there is a cell for each group, code and value below ``width``."""
+    cells[:] = 0
+    for place in range(len(values)):
+        cells[(groups[place] * size + codes[place]) * width + values[place]] += counts[place]
+    certain, guessed, nearly = 0, 0, 0
+    for first in range(0, len(cells), width):
+        total, most = 0, 0
+        for place in range(first, first + width):
+            total += cells[place]
+            most = max(most, cells[place])
+        if most > 1:
+            guessed += most
+            if most == total:
+                certain += most
+            if most * 10 >= total * 9:
+                nearly += total
+    return certain, guessed, nearly
 
 
 # What columns tell of each other, in sentences: warnings before a release, internal.

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken
-from dpdesk.io.coding import DATA, Column, texts
+from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
 from dpdesk.io.missing import missing_codes
+from dpdesk.io.text_codes import LaterTexts, coded_texts, count_codes
 
 if TYPE_CHECKING:
     import pyarrow
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from dpdesk.io.coded_rows import CodedRows
 
+Codes = tuple[Sequence[str], NDArray[Any]]
+"""The values of a column by code point, and the code of every row in source order."""
 _KEY_BITS, _SHORT_BITS = 63, 32
 ROWS_EACH = 4
 """Tuples are few where there are so many rows for each of them."""
@@ -60,7 +63,7 @@ def count_tuples(
     """
     if not columns:
         codes, counts = np.empty((1, 0), np.int32), np.array([rows], np.int64)
-        domains: list[tuple[str, ...]] = []
+        domains: list[Sequence[str]] = []
     elif packs(columns):
         codes, counts = _by_key(con, columns, place, token, origin)
         domains = [column.domain or () for column in columns]
@@ -82,9 +85,26 @@ def count_held(
     return _counted(columns, domains, codes, counts, missing)
 
 
+def count_in_memory(
+    columns: Sequence[Column],
+    coded: Sequence[Codes],
+    rows: int,
+    missing: tuple[str, ...],
+    token: CancelToken,
+) -> FrequencyTable:
+    """As :func:`count_tuples`, of columns whose codes are at hand, row by row, with their values.
+
+    Texts are compared once, when a column is coded, and not again for each set of columns.
+    """
+    sizes = [len(domain) for domain, _ in coded]
+    codes, counts = count_codes([each for _, each in coded], sizes, rows, token)
+    domains = [each.copy() if isinstance(each, LaterTexts) else each for each, _ in coded]
+    return _counted(columns, domains, codes, counts, missing)
+
+
 def _counted(
     columns: Sequence[Column],
-    domains: Sequence[tuple[str, ...]],
+    domains: Sequence[Sequence[str]],
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     missing: tuple[str, ...],
@@ -95,10 +115,16 @@ def _counted(
         codes=codes,
         counts=counts,
         missing=tuple(
-            missing_codes(domain, missing, column.user_missing)
+            _missing(domain, missing, column)
             for domain, column in zip(domains, columns, strict=True)
         ),
     )
+
+
+def _missing(domain: Sequence[str], missing: tuple[str, ...], column: Column) -> frozenset[int]:
+    if isinstance(domain, LaterTexts) and not column.user_missing:
+        return domain.places(missing)
+    return missing_codes(domain, missing, column.user_missing)
 
 
 def few_tuples(
@@ -212,7 +238,7 @@ def _by_columns(
     place: Path,
     token: CancelToken,
     origin: Origin,
-) -> tuple[NDArray[np.int32], NDArray[np.int64], list[tuple[str, ...]]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int64], list[Sequence[str]]]:
     listed = ", ".join(
         f"{column.sql} AS k{j}" if column.domain is None else f"enum_code({column.sql}) AS k{j}"
         for j, column in enumerate(columns)
@@ -224,25 +250,12 @@ def _by_columns(
             f"GROUP BY {keys} ORDER BY {keys}"
         ).to_arrow_table()
     codes = np.empty((table.num_rows, len(columns)), dtype=np.int32)
-    domains: list[tuple[str, ...]] = []
+    domains: list[Sequence[str]] = []
     for j, column in enumerate(columns):
         if column.domain is None:
             codes[:, j], domain = coded_texts(table.column(j))
+            domains.append(domain)
         else:
-            codes[:, j], domain = table.column(j).to_numpy(), column.domain
-        domains.append(domain)
+            codes[:, j] = table.column(j).to_numpy()
+            domains.append(column.domain)
     return codes, table.column(len(columns)).to_numpy().astype(np.int64), domains
-
-
-def coded_texts(values: pyarrow.ChunkedArray) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Codes of a text column against its own values, sorted by code point."""
-    import pyarrow.compute
-
-    encoded = values.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pyarrow.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    order = pyarrow.compute.array_sort_indices(encoded.dictionary).to_numpy()
-    ranks = np.empty(len(order), dtype=np.int32)
-    ranks[order] = np.arange(len(order), dtype=np.int32)
-    domain = texts(encoded.dictionary.take(pyarrow.array(order)))
-    return ranks[encoded.indices.to_numpy()], domain

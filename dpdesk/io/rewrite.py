@@ -20,7 +20,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.schema import ColumnType
 from dpdesk.io.coding import DATA, Column
-from dpdesk.io.counting import coded_texts
+from dpdesk.io.counting import Codes
 from dpdesk.io.database import literal, query
 from dpdesk.io.failures import storage_error
 from dpdesk.io.missing import candidates, missing_sql
@@ -162,10 +162,10 @@ def _new_fields(columns: Mapping[str, NewValues]) -> list[_Fields]:
     ]
 
 
-def column_codes(
-    con: DuckDBPyConnection, column: Column, place: Path, token: CancelToken
-) -> tuple[tuple[str, ...], NDArray[Any]]:
+def column_codes(con: DuckDBPyConnection, column: Column, place: Path, token: CancelToken) -> Codes:
     """Values and codes of a column, every row in source order."""
+    from dpdesk.io.text_codes import coded_texts
+
     with query(con, token, place) as cursor:
         if column.domain is None:
             texts = cursor.sql(f"SELECT {column.sql} AS v FROM {DATA}").to_arrow_table().column(0)

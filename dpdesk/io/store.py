@@ -42,10 +42,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpdesk.core.tabulation import RowEdit, Tabulated, Tabulation
+    from dpdesk.io.counting import Codes
     from dpdesk.io.edited_rows import EditedRows
     from dpdesk.io.prints import CountedPrints
     from dpdesk.io.pseudonyms import Replacement
     from dpdesk.io.restricted import RestrictedRows
+
+
+_MOST_AT_ONCE = 1 << 20
+"""Rows that are counted in memory where texts are among their columns."""
+_MOST_KEPT = 1 << 24
+"""Codes that are kept, with the texts they stand for: about 20 bytes each."""
 
 
 class DataStore:
@@ -75,6 +82,7 @@ class DataStore:
         self._columns = {column.name: _with_missing(column, loaded) for column in columns}
         self._spill, self._date_order = spill, date_order
         self._prints: dict[tuple[str, ...], str] = {}
+        self._codes: dict[str, Codes] = {}
         self._single: dict[tuple[str, ...], FrequencyTable] = {}
         self._counted: FrequencyTable | None = None  # the widest small one, which gives others
         self.path = path
@@ -224,7 +232,14 @@ class DataStore:
 
         Raises InputError ``source.unknown-column`` for a name that the source lacks.
         """
-        from dpdesk.io.counting import ROWS_EACH, count_held, count_tuples, packs, projected
+        from dpdesk.io.counting import (
+            ROWS_EACH,
+            count_held,
+            count_in_memory,
+            count_tuples,
+            packs,
+            projected,
+        )
 
         columns = tuple(self._column(name) for name in attributes)
         if tuple(attributes) in self._single:
@@ -237,6 +252,9 @@ class DataStore:
         missing, held = self.reading.missing, self._held
         if held is not None and packs(columns):
             table = count_held(held, columns, missing, token)
+        elif not packs(columns) and self.rows <= _MOST_AT_ONCE:
+            coded = [self._coded(column, token) for column in columns]
+            table = count_in_memory(columns, coded, self.rows, missing, token)
         else:
             con = self._table(token)
             table = count_tuples(con, columns, self.rows, missing, self.path, token)
@@ -340,7 +358,8 @@ class DataStore:
 
         found, tokens = [], frozenset(self.reading.missing)
         for column in [self._column(name) for name in names]:
-            domain, codes = column_codes(self._table(token), column, self.path, token)
+            values, codes = column_codes(self._table(token), column, self.path, token)
+            domain = tuple(values)
             missing = frozenset(code for code, value in enumerate(domain) if value in tokens)
             found.append(CodedColumn(column.name, domain, codes, missing))
         return tuple(found)
@@ -414,6 +433,17 @@ class DataStore:
             else:
                 self._prints[key] = content_print(self._table(token), columns, self.path, token)
         return (self._prints[key],) if self._prints[key] else ()
+
+    def _coded(self, column: Column, token: CancelToken) -> Codes:
+        """The values of a column and the code of every row; kept while there is room for it."""
+        from dpdesk.io.rewrite import column_codes
+
+        known = self._codes.get(column.name)
+        if known is None:
+            known = column_codes(self._table(token), column, self.path, token)
+            if len(self._codes) * self.rows < _MOST_KEPT:
+                self._codes[column.name] = known
+        return known
 
     def close(self) -> None:
         """Give memory and spill files back; again does nothing."""

@@ -73,6 +73,20 @@ def test_what_is_told_together_is_never_less_than_what_one_column_tells(
         assert found.together.guessed >= max(tried)
 
 
+@pytest.mark.parametrize("cells", [0, 20, 1 << 19])
+def test_it_is_the_same_however_sets_are_counted(
+    monkeypatch: pytest.MonkeyPatch, cells: int
+) -> None:
+    """In places or in tables, by one thread or several."""
+    random = Random(1)
+    rows = [tuple(str(random.randrange(size)) for size in (3, 4, 9, 40)) for _ in range(300)]
+    expected = telling(source_of(rows), "job", NAMES[1:], {"town": {"1": "2"}}, CancelToken())
+    monkeypatch.setattr(module, "_CELLS", cells)
+    monkeypatch.setattr(module, "cpu_count", lambda: 1 if cells else 3)
+    found = telling(source_of(rows), "job", NAMES[1:], {"town": {"1": "2"}}, CancelToken())
+    assert found == expected
+
+
 def test_a_branch_that_gives_an_occupation_away_is_found() -> None:
     rows = [("miner", "mining", str(i % 2), str(i % 5)) for i in range(26)]
     rows += [("clerk" if i % 3 else "cook", "service", str(i % 2), str(i % 7)) for i in range(74)]

@@ -16,6 +16,7 @@ from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.io import coding, counting, csvload, database
+from dpdesk.io import store as store_module
 from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -38,11 +39,12 @@ PEOPLE = [(f"p{i}", str(20 + i * 7 % 50), "fm?"[i % 3], ["", "NA", "x"][i % 3]) 
 TEXT = "id,age,sex,note\n" + "".join(",".join(row) + "\n" for row in PEOPLE)
 
 
-@pytest.mark.parametrize("way", ["packed", "short", "texts", "wide"])
+@pytest.mark.parametrize("way", ["packed", "short", "texts", "many rows", "wide"])
 def test_a_frequency_table_counts_what_counter_counts(
     tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    monkeypatch.setattr(coding, "MOST_CODED_COLUMNS", 0 if way == "texts" else 1_000)
+    monkeypatch.setattr(coding, "MOST_CODED_COLUMNS", 0 if way in ("texts", "many rows") else 1_000)
+    monkeypatch.setattr(store_module, "_MOST_AT_ONCE", 0 if way == "many rows" else 1_000)
     monkeypatch.setattr(counting, "_KEY_BITS", 1 if way == "wide" else 63)
     monkeypatch.setattr(counting, "_SHORT_BITS", 32 if way == "short" else 1)
     store = opened(tmp_path, TEXT, workspace, missing=("", "?"))
@@ -55,6 +57,7 @@ def test_a_frequency_table_counts_what_counter_counts(
     assert all(list(domain) == sorted(domain) for domain in table.domains)
     missing = [{table.domains[j][c] for c in codes} for j, codes in enumerate(table.missing)]
     assert missing == [{"?"}, set(), {""}]
+    assert table.codes.tolist() == sorted(table.codes.tolist())
     store.close()
 
 

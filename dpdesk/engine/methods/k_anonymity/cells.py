@@ -209,7 +209,7 @@ class CellRelease:
             attributes=counted.attributes,
             domains=tuple(map(tuple, counted.domains)),
             codes=counted.codes,
-            labels=(*texts, *(counted.domains[place] for place in others)),
+            labels=(*texts, *(tuple(counted.domains[place]) for place in others)),
             targets=np.stack([column[first] for column in columns], axis=1).astype(np.int32),
             source=tuples,
             target=targets,
