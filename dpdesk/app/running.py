@@ -10,6 +10,7 @@ import datetime
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -522,12 +523,14 @@ class _Rows(_Release):
         method, given = prepared.method, with_claim(prepared.given, self._outcome.recoding)
         difference = row_difference(method, manifest, published, given, prepared.data, token)
         likely = _counted_for_checks(manifest)
-        checks = checked_rows(method, self.build.public, given, difference, likely, token)
+        place = manifest, published, given, prepared.data, token
+        # Rows are compared here while the other process checks; a failed check is told first.
+        with ThreadPoolExecutor(1, thread_name_prefix="strange-rows") as pool:
+            compared = pool.submit(strange_rows, method, *place, prepared.plan.pseudonyms)
+            checks = checked_rows(method, self.build.public, given, difference, likely, token)
         if any(check.status is CheckStatus.FAILED for check in checks):
             return checks
-        place = manifest, published, given, prepared.data, token
-        strange = strange_rows(method, *place, prepared.plan.pseudonyms)
-        if strange:
+        if strange := compared.result():
             found = msg(
                 "{strange:,} rows of the table are not rows of the source at these levels",
                 strange=strange,

@@ -7,11 +7,13 @@ column as text. Where two readers could differ about a lenient file, the strict 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from os import cpu_count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.messages import msg
@@ -19,6 +21,7 @@ from dpdesk.core.release import CountedRows, GroupSizes
 from dpdesk.io.csvgrammar import UnreadableTableError, read_lines
 
 _COLLAPSE_ROWS = 2_000_000
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ class Tally:
         import pyarrow as pa
 
         named = batch.rename_columns(self._names)
-        if rows is None:
+        if rows is None and len(self._names) == 1:
+            values, times = named.column(0).value_counts().flatten()
+            counted = pa.table([values, times], [*self._names, "rows"])
+        elif rows is None:
             counted = named.group_by(self._names).aggregate([([], "count_all")])
         else:
             listed = named.append_column("rows", pa.array(rows, pa.int64()))
@@ -70,10 +76,53 @@ class Tally:
 
 def top_of(table: Any, count: int) -> TopValues:
     """The most frequent texts of a tally of one column (``c0``), ties in code-point order."""
+    import pyarrow.compute as pc
+
     order = [("rows", "descending"), ("c0", "ascending")]
-    head = table.sort_by(order).slice(0, count)
+    head = table.take(pc.select_k_unstable(table, min(count, table.num_rows), order))
     values, rows = head.column("c0").to_pylist(), head.column("rows").to_pylist()
     return TopValues(table.num_rows, tuple(zip(values, rows, strict=True)))
+
+
+class _Tops:
+    """The most frequent texts of each of some columns, from batches, which are gathered first."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._tallies = {name: Tally(["c0"]) for name in names}
+        self._batches: list[Any] = []
+        self._rows: list[Any] = []
+
+    def add(self, batch: Any, rows: Any, token: CancelToken) -> None:
+        """As :meth:`Tally.add`, for each column."""
+        if self._tallies:
+            self._batches.append(batch.select(list(self._tallies)))
+            self._rows.append(rows)
+            if sum(each.nbytes for each in self._batches) > _GATHERED_BYTES:
+                self._count(token)
+
+    def of(self, count: int, token: CancelToken) -> dict[str, TopValues]:
+        """The ``count`` most frequent texts of each column. Raises Cancelled."""
+        self._count(token)
+        return self._each(lambda name: top_of(self._tallies[name].table(), count), token)
+
+    def _count(self, token: CancelToken) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        if self._batches:
+            whole = pa.concat_tables(self._batches)
+            # One kind of batches in a table: either all have their rows or none.
+            rows = None if self._rows[0] is None else np.concatenate(self._rows)
+            self._batches, self._rows = [], []
+            self._each(lambda name: self._tallies[name].add(whole.select([name]), rows), token)
+
+    def _each(self, work: Callable[[str], _Found], token: CancelToken) -> dict[str, _Found]:
+        def checked(name: str) -> _Found:
+            token.check()
+            return work(name)
+
+        with ThreadPoolExecutor(cpu_count() or 1, thread_name_prefix="published") as pool:
+            return dict(zip(self._tallies, pool.map(checked, self._tallies), strict=True))
 
 
 def merged(parts: list[Any], names: list[str]) -> Any:
@@ -138,6 +187,7 @@ def first_descent(table: Any) -> int | None:
 
 _BLOCK = 8 << 20
 _KEPT_BYTES = 256 << 20
+_GATHERED_BYTES = 64 << 20
 _KEPT_LINES = 64 << 20
 """Bytes of different lines that are kept, so that they need not be read again."""
 
@@ -230,11 +280,10 @@ class PublishedCsv:
     def top_values(self, count: int, token: CancelToken) -> dict[str, TopValues]:
         """The most frequent texts of every column, ties in code-point order, in one reading."""
         if self._tops is None or self._tops[0] != count:
-            tallies = {name: Tally(["c0"]) for name in self._columns}
+            tops = _Tops(self._columns)
             for batch, rows in self.lines(self._columns, token):
-                _add_each(tallies, batch, rows, token)
-            found = {name: top_of(tally.table(), count) for name, tally in tallies.items()}
-            self._tops = count, found
+                tops.add(batch, rows, token)
+            self._tops = count, tops.of(count, token)
         return dict(self._tops[1])
 
     def first_unsorted_row(self, token: CancelToken) -> int | None:
@@ -261,21 +310,20 @@ class PublishedCsv:
         """
         names = tuple(dict.fromkeys(columns))
         groups = Tally([f"c{index}" for index in range(len(names))])
-        others = [name for name in self._columns if top and name not in names]
-        tallies = {name: Tally(["c0"]) for name in others}
+        tops = _Tops([name for name in self._columns if top and name not in names])
         order, done = OrderCheck(), 0
         for batch, rows in self.lines(self._columns, token):
             order.add(batch, rows)
             if names:
                 groups.add(batch.select(list(names)), rows)
-            _add_each(tallies, batch, rows, token)
+            tops.add(batch, rows, token)
             done += batch.num_rows if rows is None else int(rows.sum())
             report(StepProgress(step, done, self._rows, "rows"))
         self._order = order
         if names:
             self._keep(names, groups.table())
         if top:
-            found = {name: top_of(tally.table(), top) for name, tally in tallies.items()}
+            found = tops.of(top, token)
             found |= {name: top_of(self.counted([name], token), top) for name in names}
             self._tops = top, found
 
@@ -378,12 +426,6 @@ class PublishedCsv:
         """Remember the groups of these columns, unless they are as large as the file."""
         if table.nbytes <= _KEPT_BYTES:
             self._tallies = {columns: table}
-
-
-def _add_each(tallies: Mapping[str, Tally], batch: Any, rows: Any, token: CancelToken) -> None:
-    for name, tally in tallies.items():
-        token.check()
-        tally.add(batch.select([name]), rows)
 
 
 def _projected(table: Any, known: tuple[str, ...], wanted: tuple[str, ...]) -> Any:

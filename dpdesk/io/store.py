@@ -322,6 +322,7 @@ class DataStore:
         """
         from dpdesk.io.recode import write_recoded
 
+        self._codes.clear()  # what is written next takes more memory than anything before
         for name in (*recoding.attributes, *recoding.dropped_columns):
             self._column(name)
         columns = tuple(self._columns.values())
