@@ -10,9 +10,11 @@ from dpdesk.app.evidence import found_values, recorded_checks
 from dpdesk.app.evidence_checks import (
     checks_fault,
     figures_check,
+    hierarchy_faults,
     message_faults,
     not_given,
     note_faults,
+    of_files,
     same_values,
     source_faults,
 )
@@ -188,17 +190,19 @@ def given_again(
     token: CancelToken,
     report: Report,
 ) -> tuple[CellsInput, DataStore, list[str]]:
-    """The method's input once more, from the plan and the hierarchies in the evidence, and what is
-    noted of it; the caller closes the store.
+    """The method's input once more, from the plan and its files as the evidence keeps them, and
+    what is noted of it; the caller closes the store. Other hierarchies are built from the data.
 
     Raises InputError, StorageError, what malformed evidence raises, Cancelled.
     """
-    from dpdesk.app.planning import ON_FILES, noted_cells
+    from dpdesk.app.planning import ON_FILES, noted_cells, own_files
     from dpdesk.io.store import DataStore
 
     recorded, where = found.facts().evidence, "the plan in the evidence"
     plan = Plan.from_plain(recorded.plan, where)
-    hierarchies = recorded_hierarchies(recorded.hierarchies)
+    files = {*of_files(plan), *own_files(plan)}
+    kept = recorded_hierarchies(recorded.hierarchies)
+    hierarchies = {name: each for name, each in kept.items() if name in files}
     spec = replace(plan.source, path=str(source.resolve()))
     data = DataStore.open(spec, source.parent, workspace, token, report)
     notes: list[str] = []
@@ -234,6 +238,8 @@ def evidence_check(
     complete = same_texts(manifest)
     plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
     faults = source_faults(evidence, data, plan.source, complete=complete)
+    recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))
+    faults += hierarchy_faults(evidence, recorded, given.hierarchies, complete=complete)
     if not complete:
         return figures_check(faults, other_texts(manifest))
     published, kept = both_tables(manifest, found.public, found.internal, token)

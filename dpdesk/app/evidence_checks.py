@@ -490,7 +490,7 @@ def hierarchy_faults(
     plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
     names = {*recorded, *again}
     if not complete:
-        names -= _of_files(plan)
+        names -= of_files(plan)
     return [
         msg("`{key}` is not what the plan gives", key=f"hierarchies, {name}")
         for name in sorted(names)
@@ -509,7 +509,7 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
     plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
     recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))
     base, other, unseen = _base_of(plan.source.path, source.resolve()), [], []
-    for name in sorted(_of_files(plan) & set(recorded)):
+    for name in sorted(of_files(plan) & set(recorded)):
         spec = plan.attributes[name].hierarchy
         assert isinstance(spec, HierarchyFile)
         same = _as_in_file(recorded[name], Path(normpath(base / spec.path)))
@@ -517,7 +517,7 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
             other.append(spec.path)
         elif same is None:
             unseen.append(spec.path)
-    if not _of_files(plan) & set(recorded):
+    if not of_files(plan) & set(recorded):
         return []
     status, found = CheckStatus.CONFIRMED, "read again from their files, the same"
     if unseen:
@@ -560,7 +560,7 @@ def _as_in_file(recorded: Hierarchy, path: Path) -> bool | None:
     return here <= there and all(row[0] in read.ranged for row in there - here)
 
 
-def _of_files(plan: Plan) -> set[str]:
+def of_files(plan: Plan) -> set[str]:
     """Columns whose hierarchies the plan takes from files."""
     given = {name: spec.hierarchy for name, spec in plan.attributes.items()}
     return {name for name, spec in given.items() if isinstance(spec, HierarchyFile)}

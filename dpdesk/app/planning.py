@@ -349,15 +349,23 @@ def _own_hierarchies(
     from dpdesk.io.hierarchyfile import open_hierarchy
 
     found: dict[str, Hierarchy] = {}
+    for name, (column, file) in own_files(plan).items():
+        token.check()
+        reading = open_hierarchy(base / file, column)
+        found[name] = reading.hierarchy
+        for sentence in reading.notes:
+            notes.add("hierarchy.reading", sentence)
+    return found
+
+
+def own_files(plan: Plan) -> dict[str, tuple[str, str]]:
+    """Column and file of each hierarchy that one of several tables alone has, by its own name."""
+    found: dict[str, tuple[str, str]] = {}
     tables = plan.protection.parameters.get("tables", ())
     for table in tables if isinstance(tables, list | tuple) else ():
         own = table.get("hierarchy", {}) if isinstance(table, Mapping) else {}
         for column, file in own.items() if isinstance(own, Mapping) else ():
-            token.check()
-            reading = open_hierarchy(base / str(file), str(column))
-            found[own_hierarchy(str(column), str(table["name"]))] = reading.hierarchy
-            for sentence in reading.notes:
-                notes.add("hierarchy.reading", sentence)
+            found[own_hierarchy(str(column), str(table["name"]))] = str(column), str(file)
     return found
 
 

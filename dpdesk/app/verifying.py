@@ -22,6 +22,7 @@ from dpdesk.app.evidence_checks import (
     outcome_faults,
     source_faults,
 )
+from dpdesk.app.idle_entries import idle_check, lacking_rows
 from dpdesk.app.labelling import label_faults, released_variables, strange_labels
 from dpdesk.app.manifests import notes_on_rows
 from dpdesk.app.method_claims import beyond
@@ -334,12 +335,15 @@ class _Checker:
                 manifest, evidence, method, spends=spends, complete=complete
             ):
                 self._fail_evidence(fault)
+            for fault in lacking_rows(evidence, method) if complete else ():
+                self._fail_evidence(fault)
             if _failed(checks) or self._found.failures:
                 return []
             more = [self._figures or needs_source(), as_recorded(evidence)]
             more += payment_claims(manifest, evidence) if spends else []
             if source is not None:
                 more += hierarchy_files_check(evidence, source)
+            more += idle_check(manifest, evidence, method)
             more += report_checks(
                 *(self._found.root, self._found.public, manifest, evidence, method), self._token
             )

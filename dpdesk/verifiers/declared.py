@@ -45,11 +45,13 @@ class Declarations:
     """Plain values of the agency's part: ``attributes`` of the plan, rows of ``hierarchies``.
 
     Releases of earlier versions are not ``complete``: they may leave out the levels above.
+    ``used`` are the columns whose hierarchy something was read from; no other one is looked at.
     """
 
     attributes: Mapping[str, object] = field(repr=False)
     hierarchies: Mapping[str, object] = field(repr=False)
     complete: bool = True
+    used: set[str] = field(default_factory=set, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ def read_column(name: str, wanted: ColumnRequest, given: Declarations) -> Column
     spec = as_table(given.attributes.get(name) or {}).get("hierarchy")
     builder = spec if isinstance(spec, Mapping) else {}
     rows = given.hierarchies.get(name)
+    if rows is not None or (builder and (wanted.level or wanted.listed is None)):
+        given.used.add(name)
     if rows is not None:
         found = _of_rows(name, _ladder(name, as_list(rows)), wanted.level)
     elif builder and (wanted.level or wanted.listed is None):

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.evidence_checks import Basis, key_at
+from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM, Basis, key_at
+from dpdesk.app.idle_entries import IDLE_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.messages import texts_in
@@ -29,6 +30,7 @@ from tests.helpers.leaves import (
     MANIFEST,
     Forgery,
     file_forgeries,
+    fit_again,
     forge,
     forgeries,
     seal_whatever_there_is,
@@ -118,6 +120,82 @@ def test_no_forged_leaf_passes_in_silence(made: Made, context: AppContext, tmp_p
     chosen = random.Random(16).sample(everything, min(SAMPLE, len(everything)))
     chosen += [each for each in everything if str(each) in FOUND and each not in chosen]
     assert unseen(made, context, chosen, tmp_path) == []
+
+
+def entries(release: Path) -> Iterator[tuple[str, str, object]]:
+    """Column, key and another value of what the plan may say of it; an entry that says nothing is
+    none.
+    """
+    evidence = json.loads((release / EVIDENCE).read_text("utf-8"))
+    given = evidence["plan"]["attributes"]
+    roles = ("identifier", "quasi-identifier", "sensitive", "cluster")
+    for name in dict.fromkeys([*given, *evidence["source"]["columns"]]):
+        there = given.get(name, {"role": "insensitive"})
+        for role in roles if "pseudonym" not in there else ():
+            yield from [(name, "role", role)] if role != there["role"] else []
+        tree = {"kind": "tree", "groups": {"a": ["b"]}}
+        for other in ("other.csv", {"kind": "mask"}, {"kind": "intervals", "widths": [10]}, tree):
+            yield from [(name, "hierarchy", other)] if other != there.get("hierarchy") else []
+        yield from [(name, "hierarchy", None)] if "hierarchy" in there else []
+
+
+def with_entry(made: Made, context: AppContext, entry: tuple[str, str, object], out: Path) -> Path:
+    """A copy whose plan says something else of a column, and the evidence of its role with it."""
+    name, key, value = entry
+    release = Path(shutil.copytree(made[0], out))
+    (release / "internal/report.pdf").unlink()
+    evidence = json.loads((release / EVIDENCE).read_text("utf-8")) | {"printed": False}
+    spec = evidence["plan"]["attributes"].setdefault(name, {"role": "insensitive"})
+    spec[key] = value
+    if value is None:
+        del spec[key]
+    if key == "role":
+        evidence["roles"][name] = value
+    (release / EVIDENCE).write_bytes(canonical(evidence))
+    fit_again(release, context.registry)
+    return release
+
+
+def unnamed(
+    made: Made, context: AppContext, chosen: list[tuple[str, str, object]], folder: Path
+) -> list[tuple[str, str, object]]:
+    """Entries that verifying with the source passed, and did not name as recorded alone."""
+    passed = []
+    for number, entry in enumerate(chosen):
+        target = with_entry(made, context, entry, folder / str(number))
+        found = verified(target, made[1], context)
+        kind = "the roles of" if entry[1] == "role" else "the hierarchies of"
+        told = [check.found for check in found.claims if check.claim == IDLE_CLAIM]
+        named = any(
+            f"{kind} columns" in text or f"`{entry[0]}`" in text[text.find(kind) :]
+            for text in told
+            if kind in text
+        )
+        files = [check for check in found.claims if check.claim == HIERARCHY_FILES_CLAIM]
+        named |= any(f"`{entry[2]}`" in check.found for check in files)
+        if found.ok and not found.not_checked() and not named:
+            passed.append(entry)
+    return passed
+
+
+def test_no_entry_of_a_column_is_forged_unnamed(
+    made: Made, context: AppContext, tmp_path: Path
+) -> None:
+    """Hierarchies and roles, of columns that the method uses and of others."""
+    every = list(entries(made[0]))
+    chosen = random.Random(1).sample(every, min(4, len(every)))
+    evidence = json.loads((made[0] / EVIDENCE).read_text("utf-8"))
+    # A hierarchy that is used, made by another builder, which the recorded rows hid once.
+    used = [name for name, spec in evidence["plan"]["attributes"].items() if "hierarchy" in spec]
+    chosen += [(name, "hierarchy", {"kind": "mask"}) for name in used[:1]]
+    assert unnamed(made, context, chosen, tmp_path) == []
+
+
+@pytest.mark.soak
+def test_no_entry_of_any_column_is_forged_unnamed(
+    made: Made, context: AppContext, tmp_path: Path
+) -> None:
+    assert unnamed(made, context, list(entries(made[0])), tmp_path) == []
 
 
 def _other_forms(told: object) -> Iterator[dict[str, Any]]:

@@ -88,7 +88,7 @@ def forge(genuine: Path, target: Path, forgery: Forgery, registry: Registry) -> 
         manifest = manifest_of(release)
         manifest |= {key: changed[key] for key in _SHARED if key in changed}
         (release / MANIFEST).write_bytes(canonical(manifest))
-    _pages(release, registry)
+    fit_again(release, registry)
     return release
 
 
@@ -143,7 +143,7 @@ def _follow(release: Path, manifest: dict[str, Any]) -> None:
     path.write_bytes(canonical(evidence))
 
 
-def _pages(release: Path, registry: Registry) -> None:
+def fit_again(release: Path, registry: Registry) -> None:
     """Pages, hashes and seal, where the forged files still give them."""
     try:
         said = stated_in(release)

@@ -220,7 +220,7 @@ def checks_with_source(
         ]
         made = found_values((), design.charts, ())
         faults += _not_planned(evidence, made)
-        notes = design_notes(plan, method, given.parameters, data.columns, design)
+        notes = design_notes(plan, method, given, data.columns, design)
         said = [note.sentence for note in notes]
         faults += note_faults(evidence, said)
         faults += message_faults(evidence, (made, said, design.result, facts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,7 +89,7 @@ def prepare_tables(
         given = given_columns(plan, store, parameters, ready, where, place, by_hand)
         method.check(store.columns, given.roles, parameters, place)
         design = method.design(given, token, report)
-        told = design_notes(plan, method, parameters, store.columns, design)
+        told = design_notes(plan, method, given, store.columns, design)
     except BaseException:
         if store is not data:
             store.close()
@@ -113,29 +114,33 @@ def prepare_tables(
 def design_notes(
     plan: Plan,
     method: PrivateMethod,
-    parameters: Mapping[str, ParameterValue],
+    given: PrivateInput,
     columns: Sequence[str],
     design: Design,
 ) -> list[Note]:
-    """What is noted of a plan and its design; nothing in it comes from the data."""
+    """What is noted of a plan and its design, made of ``given``; nothing comes from the data."""
     notes: list[Note] = []
 
     def note(code: str, sentence: str) -> None:
         notes.append(Note(code, sentence))
 
-    note_without_effect(plan, method, parameters, note)
-    _note_hierarchies(plan, columns, note)
+    note_without_effect(plan, method, given.parameters, note)
+    _note_hierarchies(plan, columns, given.asked, note)
     return [*notes, *design.notes, *budget_notes(design.charge.cost)]
 
 
-def _note_hierarchies(plan: Plan, columns: Sequence[str], note: Callable[[str, str], None]) -> None:
+def _note_hierarchies(
+    plan: Plan, columns: Sequence[str], asked: AbstractSet[str], note: Callable[[str, str], None]
+) -> None:
     """Tell which hierarchies, and which of their options, the method does not use."""
     used = used_columns(plan, columns)
     for name, spec in plan.attributes.items():
         if spec.hierarchy is None:
             continue
-        if name not in used:
+        if name not in used or name not in asked:
             why = "the settings of the method do not name the column"
+            if name in used:
+                why = "the settings of the method need none for this column"
             note(
                 "hierarchy.unused",
                 msg("The hierarchy of `{name}` is not used, because {why}.", name=name, why=why),

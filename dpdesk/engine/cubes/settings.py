@@ -190,7 +190,7 @@ def declared_of(
             declare(
                 name,
                 settings.domains.get(name),
-                given.hierarchies.get(name),
+                given.hierarchy(name),
                 settings.levels.get(name, 0),
                 settings.outside.get(name),
                 given.where,

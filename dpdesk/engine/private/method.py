@@ -23,8 +23,10 @@ from typing import (
 )
 
 from dpdesk.core.charts import Chart, Figure, ScatterChart
+from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.parameters import ParameterValue
+from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.release import ClaimCheck, Guarantee, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration, Method, MethodInput, Outcome, PlanInput, RowsMethod
@@ -60,10 +62,17 @@ class PrivateInput(PlanInput):
     """All that a design may know: no data.
 
     ``hierarchies`` are those of files, and builders where the plan gives one. The hierarchies of
-    ``hand_made`` columns were edited beside the data, so they declare no categories.
+    ``hand_made`` columns were edited beside the data, so they declare no categories. ``asked`` are
+    the columns that a design asked for one; of all others a hierarchy changes nothing.
     """
 
     hand_made: frozenset[str] = frozenset()
+    asked: set[str] = field(default_factory=set, compare=False, repr=False)
+
+    def hierarchy(self, name: str) -> Hierarchy | HierarchyBuilder | None:
+        """The hierarchy that the plan gives a column, for a design."""
+        self.asked.add(name)
+        return self.hierarchies.get(name)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,21 @@ def cube_notes(context: AppContext, plan: Path) -> tuple[str, ...]:
         return ready.notes
 
 
+def test_hierarchies_are_noted_of_columns_that_no_categories_are_asked_of(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """The settings name the column, as the values of a sum, but not its categories."""
+    measure = {"sum": "pay", "lower": 0, "upper": 500}
+    source = cubes.write_register(tmp_path / "data", cubes.people(20))
+    plan = cubes.write_plan(source, rho=0.5, measure=measure)
+    assert not any("not used" in note for note in cube_notes(context, plan))
+    text = plan.read_text("utf-8").replace(AGE, f"{AGE}\npay = {{ hierarchy = {{ kind = 'mask' }} }}")
+    plan.write_text(text, "utf-8")
+    (note,) = (note for note in cube_notes(context, plan) if "not used" in note)
+    assert "`pay`" in note
+    assert "need none for this column" in note
+
+
 @pytest.mark.parametrize("key", ["widths = [10]", "bottom = 20", "top = 90"])
 def test_a_cube_refuses_what_cuts_would_replace(
     context: AppContext, tmp_path: Path, key: str

@@ -276,7 +276,7 @@ def _declared(settings: ChoiceSettings, given: PrivateInput) -> DeclaredDomain:
         listed = settings.domains.get(name)
         if name in given.hand_made and listed is None:
             raise made_beside_data(name, given.where)
-        found.append(declare(name, listed, given.hierarchies.get(name), 0, None, given.where))
+        found.append(declare(name, listed, given.hierarchy(name), 0, None, given.where))
     cells = prod(len(each.categories) for each in found[: len(settings.groups)])
     largest = max([len(each.categories) for each in found[len(settings.groups) :]], default=1)
     if cells > MOST_GROUPS or cells * largest > MOST_CANDIDATES:

@@ -222,7 +222,7 @@ def _minimal_change(
 def declared_nodes(settings: GraphSettings, given: PrivateInput) -> DeclaredDomain:
     """The nodes as the plan declares them, the same for both ends. Raises InputError."""
     first, where = settings.ends[0], given.where
-    hierarchy = given.hierarchies.get(first)
+    hierarchy = given.hierarchy(first) if settings.nodes is None else None
     if settings.nodes is None and hierarchy is None:
         raise InputError(
             "graph.nodes",

@@ -265,7 +265,7 @@ def _declared(settings: ItemsetSettings, given: PrivateInput) -> DeclaredDomain:
         listed = settings.domains.get(name)
         if name in given.hand_made and listed is None:
             raise made_beside_data(name, given.where)
-        one = declare(name, listed, given.hierarchies.get(name), 0, None, given.where)
+        one = declare(name, listed, given.hierarchy(name), 0, None, given.where)
         if len(one.categories) != 2:
             sentence = msg(
                 "`{name}` has {n} declared categories, expected two of which the second means that "
