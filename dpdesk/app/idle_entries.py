@@ -60,13 +60,13 @@ def idle_check(
 def lacking_rows(evidence: Mapping[str, object], method: Method) -> Iterator[str]:
     """Hierarchy files that the method reads and of which the evidence keeps no rows.
 
-    A plan that cannot be read is said elsewhere. Raises what malformed evidence raises.
+    What cannot be read of them is said elsewhere. Raises what malformed evidence raises.
     """
     try:
         plan, values = _read(evidence, method)
+        kept = recorded_hierarchies(as_table(evidence["hierarchies"]))
     except InputError:
         return
-    kept = recorded_hierarchies(as_table(evidence["hierarchies"]))
     for name, spec in plan.attributes.items():
         reads = noise_of(method) is not None or _uses(method, plan, values, name)
         if reads and isinstance(spec.hierarchy, HierarchyFile) and name not in kept:
