@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ from dpdesk.core.plan import Plan
 from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import CellTable, RowEdit
-from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Method
+from dpdesk.engine.method import CellsInput, CellsMethod, CellsOutcome, Method, own_hierarchy
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
 from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST
@@ -182,6 +183,17 @@ def _again(manifest: Manifest, method: CellsMethod, language: str) -> bytes | No
         return None
 
 
+def own_files(plan: Plan) -> dict[str, tuple[str, str]]:
+    """Column and file of each hierarchy that one of several tables alone has, by its own name."""
+    found: dict[str, tuple[str, str]] = {}
+    tables = plan.protection.parameters.get("tables", ())
+    for table in tables if isinstance(tables, list | tuple) else ():
+        own = table.get("hierarchy", {}) if isinstance(table, Mapping) else {}
+        for column, file in own.items() if isinstance(own, Mapping) else ():
+            found[own_hierarchy(str(column), str(table["name"]))] = str(column), str(file)
+    return found
+
+
 def given_again(
     found: ReleaseFiles,
     method: CellsMethod,
@@ -195,7 +207,7 @@ def given_again(
 
     Raises InputError, StorageError, what malformed evidence raises, Cancelled.
     """
-    from dpdesk.app.planning import ON_FILES, noted_cells, own_files
+    from dpdesk.app.planning import ON_FILES, noted_cells
     from dpdesk.io.store import DataStore
 
     recorded, where = found.facts().evidence, "the plan in the evidence"

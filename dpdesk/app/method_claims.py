@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM, RECORD_CLAIM
+from dpdesk.app.idle_entries import IDLE_CLAIM
 from dpdesk.app.page_checks import ABOUT_CLAIM
 from dpdesk.app.reports import PRINTED_CLAIM, REPORT_CLAIM
 from dpdesk.app.texts import TEXTS_CLAIM
@@ -38,6 +39,7 @@ _OWN = frozenset(
         FIGURES_CLAIM,
         HIERARCHY_FILES_CLAIM,
         RECORD_CLAIM,
+        IDLE_CLAIM,
     )
 )
 _COMPARED = (CheckStatus.CONFIRMED, CheckStatus.FAILED)

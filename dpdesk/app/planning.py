@@ -31,7 +31,6 @@ from dpdesk.engine.method import (
     Method,
     MethodInput,
     RowsMethod,
-    own_hierarchy,
 )
 from dpdesk.engine.registry import cells_of, paid_rows_of, rows_of
 
@@ -346,6 +345,7 @@ def _own_hierarchies(
     plan: Plan, base: Path, token: CancelToken, notes: _Notes
 ) -> dict[str, Hierarchy]:
     """Hierarchy files that one of several tables alone has, under names of their own."""
+    from dpdesk.app.cells import own_files
     from dpdesk.io.hierarchyfile import open_hierarchy
 
     found: dict[str, Hierarchy] = {}
@@ -355,17 +355,6 @@ def _own_hierarchies(
         found[name] = reading.hierarchy
         for sentence in reading.notes:
             notes.add("hierarchy.reading", sentence)
-    return found
-
-
-def own_files(plan: Plan) -> dict[str, tuple[str, str]]:
-    """Column and file of each hierarchy that one of several tables alone has, by its own name."""
-    found: dict[str, tuple[str, str]] = {}
-    tables = plan.protection.parameters.get("tables", ())
-    for table in tables if isinstance(tables, list | tuple) else ():
-        own = table.get("hierarchy", {}) if isinstance(table, Mapping) else {}
-        for column, file in own.items() if isinstance(own, Mapping) else ():
-            found[own_hierarchy(str(column), str(table["name"]))] = str(column), str(file)
     return found
 
 

@@ -335,7 +335,8 @@ class _Checker:
                 manifest, evidence, method, spends=spends, complete=complete
             ):
                 self._fail_evidence(fault)
-            for fault in lacking_rows(evidence, method) if complete else ():
+            lacking = () if _failed(checks) or not complete else lacking_rows(evidence, method)
+            for fault in lacking:
                 self._fail_evidence(fault)
             if _failed(checks) or self._found.failures:
                 return []

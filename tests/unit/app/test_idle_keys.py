@@ -49,7 +49,9 @@ def test_hierarchies_are_noted_of_columns_that_no_categories_are_asked_of(
     source = cubes.write_register(tmp_path / "data", cubes.people(20))
     plan = cubes.write_plan(source, rho=0.5, measure=measure)
     assert not any("not used" in note for note in cube_notes(context, plan))
-    text = plan.read_text("utf-8").replace(AGE, f"{AGE}\npay = {{ hierarchy = {{ kind = 'mask' }} }}")
+    text = plan.read_text("utf-8").replace(
+        AGE, f"{AGE}\npay = {{ hierarchy = {{ kind = 'mask' }} }}"
+    )
     plan.write_text(text, "utf-8")
     (note,) = (note for note in cube_notes(context, plan) if "not used" in note)
     assert "`pay`" in note
