@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _PIECE = 1 << 19
-_MOST_CELLS = 1 << 24
-"""Cells that are counted by their places; keys of more are sorted."""
+_MOST_CELLS, _CELLS_EACH = 1 << 24, 16
+"""Cells, in all and for each row, that are counted by their places; keys of more are sorted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class CodedRows:
         """
         sizes = [len(self.domains[place]) for place in places]
         space = prod(sizes)
-        if space <= _MOST_CELLS:
+        if space <= min(_MOST_CELLS, _CELLS_EACH * self.rows):
             return self._by_place(places, sizes, space, token)
         keys = np.empty(self.rows, np.int64)
         for start in range(0, self.rows, _PIECE):

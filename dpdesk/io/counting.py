@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken
+from dpdesk.io.coded_rows import CodedRows
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
 from dpdesk.io.missing import missing_codes
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
-    from dpdesk.io.coded_rows import CodedRows
-
 Codes = tuple[Sequence[str], NDArray[Any]]
 """The values of a column by code point, and the code of every row in source order."""
 _KEY_BITS, _SHORT_BITS = 63, 32
+_MOST_TEXTS, _MOST_CODES, _FEW_COLUMNS = 1 << 20, 1 << 23, 3
+"""Rows that are counted in memory, where texts are among the columns and where there are none."""
 ROWS_EACH = 4
 """Tuples are few where there are so many rows for each of them."""
 
@@ -85,6 +86,18 @@ def count_held(
     return _counted(columns, domains, codes, counts, missing)
 
 
+def quickly_counted(columns: Sequence[Column], rows: int) -> bool:
+    """Whether rows are best counted by their codes in memory, once these are at hand.
+
+    The database compares texts again for each set of columns, and it is slow where nearly each row
+    is a tuple of its own; few tuples it counts with all processors.
+    """
+    if not packs(columns):
+        return rows <= _MOST_TEXTS
+    few = prod(len(column.domain or ()) for column in columns) * ROWS_EACH <= rows
+    return len(columns) <= _FEW_COLUMNS and rows <= _MOST_CODES and not few
+
+
 def count_in_memory(
     columns: Sequence[Column],
     coded: Sequence[Codes],
@@ -96,9 +109,14 @@ def count_in_memory(
 
     Texts are compared once, when a column is coded, and not again for each set of columns.
     """
-    sizes = [len(domain) for domain, _ in coded]
-    codes, counts = count_codes([each for _, each in coded], sizes, rows, token)
     domains = [each.copy() if isinstance(each, LaterTexts) else each for each, _ in coded]
+    if packs(columns):
+        held = CodedRows(tuple(map(tuple, domains)), tuple(each for _, each in coded), rows)
+        keys, counts = held.count(range(len(columns)), token)
+        codes = _digits(keys, *_factors(columns))
+    else:
+        sizes = [len(domain) for domain in domains]
+        codes, counts = count_codes([each for _, each in coded], sizes, rows, token)
     return _counted(columns, domains, codes, counts, missing)
 
 

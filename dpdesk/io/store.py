@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from dpdesk.io.restricted import RestrictedRows
 
 
-_MOST_AT_ONCE = 1 << 20
-"""Rows that are counted in memory where texts are among their columns."""
 _MOST_KEPT = 1 << 24
 """Codes that are kept, with the texts they stand for: about 20 bytes each."""
 
@@ -239,6 +237,7 @@ class DataStore:
             count_tuples,
             packs,
             projected,
+            quickly_counted,
         )
 
         columns = tuple(self._column(name) for name in attributes)
@@ -252,7 +251,7 @@ class DataStore:
         missing, held = self.reading.missing, self._held
         if held is not None and packs(columns):
             table = count_held(held, columns, missing, token)
-        elif not packs(columns) and self.rows <= _MOST_AT_ONCE:
+        elif quickly_counted(columns, self.rows):
             coded = [self._coded(column, token) for column in columns]
             table = count_in_memory(columns, coded, self.rows, missing, token)
         else:

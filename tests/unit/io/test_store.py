@@ -16,7 +16,6 @@ from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.io import coding, counting, csvload, database
-from dpdesk.io import store as store_module
 from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -44,7 +43,8 @@ def test_a_frequency_table_counts_what_counter_counts(
     tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.setattr(coding, "MOST_CODED_COLUMNS", 0 if way in ("texts", "many rows") else 1_000)
-    monkeypatch.setattr(store_module, "_MOST_AT_ONCE", 0 if way == "many rows" else 1_000)
+    monkeypatch.setattr(counting, "_MOST_TEXTS", 0 if way == "many rows" else 1_000)
+    monkeypatch.setattr(counting, "_MOST_CODES", 0 if way == "short" else 1_000)
     monkeypatch.setattr(counting, "_KEY_BITS", 1 if way == "wide" else 63)
     monkeypatch.setattr(counting, "_SHORT_BITS", 32 if way == "short" else 1)
     store = opened(tmp_path, TEXT, workspace, missing=("", "?"))

@@ -436,7 +436,7 @@ def _search(
 ) -> tuple[SearchResult, Behind[LatticeStatistics] | None]:
     """The chosen node, and the count of all nodes behind it when one is made (for their chart)."""
     from dpdesk.engine.methods.k_anonymity.choosing import node_by_hand
-    from dpdesk.engine.methods.k_anonymity.search import worth_walking
+    from dpdesk.engine.methods.k_anonymity.search import worth_charting, worth_walking
 
     settings, lattice = problem.settings, problem.lattice
     by_hand = node_by_hand(settings, lattice.attributes, lattice.hierarchies, problem.where)
@@ -444,7 +444,8 @@ def _search(
         if lattice.constraints is not None or not worth_walking(lattice):
             return _search_large(problem, token, report), None
         found = _optimum(problem, token, report)
-        return found, _walk_behind(problem, token) if walk else None
+        charted = walk and worth_charting(lattice)
+        return found, _walk_behind(problem, token) if charted else None
     charted = walk and lattice.constraints is None and _quickly_charted(lattice)
     behind = _walk_behind(problem, token) if charted else None
     if by_hand is not None:

@@ -20,7 +20,7 @@ from dpdesk.engine.methods.k_anonymity.statistics import FIELDS, LatticeStatisti
 # How much work the walk over a whole lattice is: the one rule that decides walk or not.
 #
 # A run and an exploration ask :func:`worth_walking`, so the window and the command line always
-# agree.
+# agree. A run that does not need all nodes counts them for a chart where :func:`worth_charting`.
 
 
 MAX_WALK_WORK = 10_000_000_000
@@ -74,6 +74,19 @@ def _most_groups(problem: LatticeProblem, order: Sequence[int]) -> NDArray[np.fl
 def worth_walking(problem: LatticeProblem) -> bool:
     """Whether every node of the lattice is counted: neither nodes nor work are too many."""
     return problem.node_count <= MAX_WALK_NODES and walk_work(problem) <= MAX_WALK_WORK
+
+
+MAX_CHARTED_WORK = 1_000_000_000
+"""Largest :func:`walk_work` of a walk that only a chart needs: up to 30 seconds of processor time.
+
+Bounds prove the optimum of such a lattice from a small part of its nodes, so a run would wait for
+its chart alone.
+"""
+
+
+def worth_charting(problem: LatticeProblem) -> bool:
+    """Whether every node is counted for a chart where the choice does not need it."""
+    return walk_work(problem) <= MAX_CHARTED_WORK
 
 
 STEP = "Checking every generalisation"

@@ -366,6 +366,18 @@ def test_adult_has_its_known_optimum(real_data: Path) -> None:
     assert outcome.result["smallest_class"] == outcome.risk["after"]["smallest_class"]  # type: ignore[index]
 
 
+def test_a_run_does_not_wait_for_a_long_count_that_only_a_chart_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    charted = run(given_of(PEOPLE, k=3))
+    monkeypatch.setattr(effort_module, "MAX_CHARTED_WORK", 2)
+    found = run(given_of(PEOPLE, k=3))
+    assert found.result == charted.result
+    assert found.result["proven_optimal"] is True
+    assert any(isinstance(chart, ScatterChart) for chart in charted.charts)
+    assert not any(isinstance(chart, ScatterChart) for chart in found.charts)
+
+
 def test_statistics_without_a_kept_class_have_no_average() -> None:
     found = NodeStatistics((0,), 5, 3, 3, 0, 0, 0, (), (), {})
     assert found.average_class_size is None
