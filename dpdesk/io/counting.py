@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 Codes = tuple[Sequence[str], NDArray[Any]]
 """The values of a column by code point, and the code of every row in source order."""
 _KEY_BITS, _SHORT_BITS = 63, 32
-_MOST_TEXTS, _MOST_CODES, _FEW_COLUMNS = 1 << 20, 1 << 23, 3
-"""Rows that are counted in memory, where texts are among the columns and where there are none."""
+_MOST_TEXTS, _MOST_CELLS = 1 << 20, 1 << 26
+"""Rows, or cells, that are counted in memory where texts are among the columns."""
+_MOST_CODES, _FEW_COLUMNS = 1 << 23, 5
+"""Rows and columns that are counted in memory where there are none."""
 ROWS_EACH = 4
 """Tuples are few where there are so many rows for each of them."""
 
@@ -93,7 +95,7 @@ def quickly_counted(columns: Sequence[Column], rows: int) -> bool:
     is a tuple of its own; few tuples it counts with all processors.
     """
     if not packs(columns):
-        return rows <= _MOST_TEXTS
+        return rows * len(columns) <= max(_MOST_CELLS, _MOST_TEXTS * len(columns))
     few = prod(len(column.domain or ()) for column in columns) * ROWS_EACH <= rows
     return len(columns) <= _FEW_COLUMNS and rows <= _MOST_CODES and not few
 

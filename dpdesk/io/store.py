@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from dpdesk.io.restricted import RestrictedRows
 
 
-_MOST_KEPT = 1 << 24
+_MOST_KEPT = 1 << 25
 """Codes that are kept, with the texts they stand for: about 20 bytes each."""
 
 

@@ -43,6 +43,7 @@ def test_a_frequency_table_counts_what_counter_counts(
     tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.setattr(coding, "MOST_CODED_COLUMNS", 0 if way in ("texts", "many rows") else 1_000)
+    monkeypatch.setattr(counting, "_MOST_CELLS", 0)
     monkeypatch.setattr(counting, "_MOST_TEXTS", 0 if way == "many rows" else 1_000)
     monkeypatch.setattr(counting, "_MOST_CODES", 0 if way == "short" else 1_000)
     monkeypatch.setattr(counting, "_KEY_BITS", 1 if way == "wide" else 63)
