@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import PurePath
-from unicodedata import normalize
+from unicodedata import category, normalize
 from urllib.parse import unquote
 
 _NAMES = "user|host|hostaddr|port|dbname|service|options|sslmode|sslrootcert|application_name"
@@ -19,26 +19,42 @@ _SIGNED = re.compile(
 
 Each part has an end: what is tried at each letter would else take the square of the time.
 """
-_BARE = re.compile(r"((?:^|[\s/\\])[^\s:/@\\]{1,300}:)[^\s/@\\]{1,300}(?=@[\w.-]{1,300}(?::\d|/))")
-"""The same without a scheme, in front of a host and a port or a database."""
+_BARE = re.compile(
+    r"((?:^|[\s/\\])(?!(?:mailto|e?-?mail):)[^\s:/@\\]{1,300}:)[^\s/@\\]{1,300}"
+    r"(?=@[\w.-]{1,300}(?::\d|/|[\s,;]|$))",
+    re.IGNORECASE,
+)
+"""The same without a scheme, in front of a host."""
+_SLASHED = re.compile(r"((?:^|\s)[^\s:/@\\]{1,300}/)[^\s/@\\]{1,300}(?=@[\w.-]{1,300}:\d{1,5}/)")
+"""``user/password@host:port/``, as Oracle writes it."""
 _PORT = re.compile(r"(://(?:[^\s/@]{0,300}@)?[\w.-]{1,300}:)(?!…|\d{1,5}(?:[/?#,\s]|$))[^\s/@?#,]+")
 """What stands in the place of a port and is none."""
 _WORDS = (
-    "pass(?!file)", "pwd", "secret", "kennwort", "contrase", "mot_?de_?passe", "(?<![a-z])token",
-    "access_?token", "api_?key", "access_?key", "(?<![a-z])sig(?:nature)?(?![a-z])",
-    "-signature", "(?<![a-z])auth(?![a-z])",
+    "pass(?!file)", "(?<![a-z])(?:pswd|mdp)(?![a-z])", "pwd", "secret", "kennwort", "wachtwoord",
+    "contrase", "mot_?de_?passe", "(?<![a-z])token", "access_?token", "api[-_]?key", "access_?key",
+    "account_?key", "(?<![a-z])sig(?:nature)?(?![a-z])", "-signature", "(?<![a-z])auth(?![a-z])",
 )  # fmt: skip
-_VALUE = r"""'(?:[^'\\]|\\.){0,300}'?|"[^"]{0,300}"?|\{[^{}]{0,300}\}?|[^&;,\s{'"][^&;\s]*"""
+_VALUE = (
+    r"""(?:'(?:[^'\\]|\\.){0,300}'?|"[^"]{0,300}"?)(?:\w[^&;,\s]*)?"""
+    r"""|\{[^{}]{0,300}\}?|[^&;,\s{'"](?:\\.|[^&;\s])*"""
+)
 _SET = re.compile(
-    rf"""((?:{"|".join(_WORDS)})\w{{0,40}}\s{{0,20}}=\s{{0,20}})(?!…)(?:{_VALUE})""",
+    rf"""((?:{"|".join(_WORDS)})[\w.-]{{0,40}}["'`\[\]]{{0,3}}\s{{0,20}}(?::=|=(?:[=>]|(?![=>])))\s{{0,20}})(?!…)"""
+    rf"(?:{_VALUE})",
     re.IGNORECASE,
 )
 """A setting ``password=`` of an address, or of a row of settings."""
 _TOLD = re.compile(
-    rf"""((?<![a-z])(?:pass|password|passwort|passphrase|pwd|secret)["']?\s{{0,20}}:\s{{1,20}})(?!…)(?:{_VALUE})""",
+    r"""((?<![a-z/@.])(?:pass|passwor[dt]|passwd|passphrase|pwd|secret|kennwort|api[-_]?key)"""
+    rf"""(?:["'`]?\s{{0,20}}:(?!=)\s{{0,20}}|(?<=--pass)\s{{1,20}}|(?<=--password)\s{{1,20}}))(?!…)"""
+    rf"(?:{_VALUE})",
     re.IGNORECASE,
 )
 """The same as people and other programs write it."""
+_BEARER = re.compile(
+    r"(authorization[\"']?\s{0,20}:\s{0,20}[\"']?\w{1,20}\s{1,20})[^\s\"',;…]+", re.IGNORECASE
+)
+"""The header of a request."""
 _PASSFILE = re.compile(r"^([^\s:]{1,300}:(?:\d{1,5}|\*):[^\s:]{0,300}:[^\s:]{1,300}:)[^\s:]+$")
 """A line of ~/.pgpass."""
 
@@ -59,13 +75,14 @@ def without_password(text: str) -> str:
     plain = text
     for _ in range(2):  # some programs take the signs apart twice
         plain = unquote(normalize("NFKC", plain.replace("…", "\ue000"))).replace("\ue000", "…")
+        plain = "".join(letter for letter in plain if category(letter) != "Cf")  # nobody sees them
         if (found := _hidden(plain)) != plain:
             return found
     return text
 
 
 def _hidden(text: str) -> str:
-    for pattern in (_SIGNED, _BARE, _PORT, _SET, _TOLD, _PASSFILE):
+    for pattern in (_SIGNED, _BARE, _SLASHED, _PORT, _SET, _TOLD, _BEARER, _PASSFILE):
         text = pattern.sub(r"\1…", text)
     return text
 

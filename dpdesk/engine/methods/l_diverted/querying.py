@@ -371,8 +371,9 @@ def _warnings(
     if any(row.note == _BY_INTERVAL for row in rows):
         yield (
             "Counts are kept from being negative, which draws estimates away from the truth "
-            "where few rows match; the interval is that of the unbiased solution, so rely on the "
-            "interval where it says so."
+            "where few rows match. Standard error and interval are those of the unbiased solution: "
+            "the number shown varies less, but its error does not include how far it is drawn. So "
+            "rely on the interval where it says so."
         )
     if estimator is Estimator.PAPER:
         yield (
