@@ -25,8 +25,16 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 """The same without a scheme, in front of a host."""
-_SLASHED = re.compile(r"((?:^|\s)[^\s:/@\\]{1,300}/)[^\s/@\\]{1,300}(?=@[\w.-]{1,300}:\d{1,5}/)")
+_SLASHED = re.compile(
+    r"((?:^|[\s/\\])[^\s:/@\\]{1,300}/)[^\s/@\\]{1,300}(?=@[\w.-]{1,300}:\d{1,5}/)"
+)
 """``user/password@host:port/``, as Oracle writes it."""
+_OWNED = re.compile(
+    r"((?:https?://|(?!https?:)(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,30}://[^\s@/?]{1,300}/))"
+    r"(?!…)[^\s@/?]{1,300}(?=@[\w.-])",
+    re.IGNORECASE,
+)
+"""A token in place of a user, and ``scheme://user/password@``."""
 _PORT = re.compile(r"(://(?:[^\s/@]{0,300}@)?[\w.-]{1,300}:)(?!…|\d{1,5}(?:[/?#,\s]|$))[^\s/@?#,]+")
 """What stands in the place of a port and is none."""
 _WORDS = (
@@ -82,7 +90,7 @@ def without_password(text: str) -> str:
 
 
 def _hidden(text: str) -> str:
-    for pattern in (_SIGNED, _BARE, _SLASHED, _PORT, _SET, _TOLD, _BEARER, _PASSFILE):
+    for pattern in (_SIGNED, _BARE, _SLASHED, _OWNED, _PORT, _SET, _TOLD, _BEARER, _PASSFILE):
         text = pattern.sub(r"\1…", text)
     return text
 

@@ -30,6 +30,12 @@ TYPED = (
     f"https://h/people.csv?access_token={SECRET}",
     f"u:{SECRET}@h:1/d",
     f"h:5432:d:u:{SECRET}",
+    f"u/{SECRET}@h:1521/d",
+    f"u:{SECRET}@localhost",
+    f"mysql://u/{SECRET}@h",
+    f"https://{SECRET}@h/people.csv",
+    f'{{"password":"{SECRET}"}}',
+    f"password\u200b = {SECRET}",
 )
 MORE = {
     "run": ["--out", "out"],

@@ -36,8 +36,10 @@ from tests.helpers.leaves import (
     seal_whatever_there_is,
 )
 
-SAMPLE = 3
-"""Forgeries of each kind in an ordinary run; all of them are made in the long runs."""
+SAMPLE = 24
+"""Forgeries of each kind in an ordinary run, each of another place where there are so many: some
+40 s of a processor for all kinds. All of them are made in the long runs.
+"""
 WITH_FILES = ("k-anonymity", "dp-cube, exact")
 """Kinds whose files are forged in an ordinary run: one of rows, one of tables."""
 FOUND = (
@@ -115,9 +117,19 @@ def unseen(made: Made, context: AppContext, chosen: list[Forgery], folder: Path)
     return passed
 
 
+def sampled(everything: list[Forgery], most: int) -> list[Forgery]:
+    """So many of them, the same in each run: long tables and lists count as one place each."""
+    mixed = random.Random(16).sample(everything, len(everything))
+    first: dict[tuple[object, ...], Forgery] = {}
+    for each in mixed:
+        first.setdefault((each.file, each.deed, each.place[:3]), each)
+    chosen = list(first.values())
+    return (chosen + [each for each in mixed if each not in chosen])[:most]
+
+
 def test_no_forged_leaf_passes_in_silence(made: Made, context: AppContext, tmp_path: Path) -> None:
     everything = [each for each in forgeries(made[0]) if not is_open(each)]
-    chosen = random.Random(16).sample(everything, min(SAMPLE, len(everything)))
+    chosen = sampled(everything, SAMPLE)
     chosen += [each for each in everything if str(each) in FOUND and each not in chosen]
     assert unseen(made, context, chosen, tmp_path) == []
 
