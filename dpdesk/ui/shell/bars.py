@@ -447,7 +447,7 @@ class PanelArea(QScrollArea):
         if least.width() + taken > width:
             width = least.width() + taken
             height -= self.horizontalScrollBar().sizeHint().height()
-        needed = self._needed(panel, width - taken, least.height())
+        needed = self._needed(panel, width - taken)
         self._take(panel, self.verticalScrollBar().sizeHint().width() if needed > height else 0)
         panel.resize(width - self._taken, max(height, needed))
 
@@ -462,11 +462,12 @@ class PanelArea(QScrollArea):
         self._taken = wanted
 
     @staticmethod
-    def _needed(panel: QWidget, width: int, otherwise: int) -> int:
+    def _needed(panel: QWidget, width: int) -> int:
+        """The least height: a hint, made for no width, asks too much for lines that wrap."""
         layout = panel.layout()
         if layout is None or not layout.hasHeightForWidth():
-            return otherwise
-        return max(otherwise, layout.totalMinimumHeightForWidth(width))
+            return max(panel.minimumSizeHint().height(), panel.minimumHeight())
+        return max(layout.totalMinimumHeightForWidth(width), panel.minimumHeight())
 
 
 def geometry_text(window: QWidget) -> str:

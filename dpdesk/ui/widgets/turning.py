@@ -136,7 +136,12 @@ class TurningSplitter(QSplitter):
 
 
 def _least(part: QWidget) -> QSize:
-    return part.minimumSizeHint().expandedTo(part.minimumSize())
+    """The least size of a part; a height that :class:`HeightKeeper` gave it is the true one."""
+    least = part.minimumSizeHint().expandedTo(part.minimumSize())
+    layout = part.layout()
+    if layout is not None and layout.hasHeightForWidth() and part.minimumHeight():
+        least.setHeight(part.minimumHeight())
+    return least
 
 
 class BesideLayout(MeasuredLayout):
