@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -14,6 +22,8 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QRadioButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -31,6 +41,18 @@ from dpdesk.ui.widgets.states import ElidedLabel, in_window
 
 _PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class WrappedCells(QStyledItemDelegate):
+    """Heights for cells whose lines wrap: the toolkit forgets the padding of the style sheet."""
+
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        """The size at the width that is left for the text."""
+        narrower = QStyleOptionViewItem(option)
+        narrower.rect = narrower.rect.adjusted(SPACE.s, 0, -SPACE.s, 0)
+        return super().sizeHint(narrower, index)
 
 
 class PointGrid(DataGrid):
@@ -109,7 +131,10 @@ class DecidePage(QWidget):
         self.grid = PointGrid(theme, self.tr("What is to be decided"))
         self.grid.letterTyped.connect(self._on_letter)
         self.grid.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # paths differ at their ends
+        self.grid.setWordWrap(True)  # questions are read to their end
+        self.grid.setItemDelegate(WrappedCells(self.grid))
         self.grid.setModel(self.lines)
+        self.grid.horizontalHeader().sectionResized.connect(self.grid.resizeRowsToContents)
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         return self.grid
 
@@ -247,6 +272,9 @@ class DecidePage(QWidget):
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
+        lines = self.grid.verticalHeader()
+        lines.setMinimumSectionSize(theme.row)
+        lines.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.comment.setFixedHeight(theme.ems(1) + COMMENT_LINES * theme.row)
         self._fit()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -59,6 +59,9 @@ class Page(QWidget):
         return -1 if layout is None else layout.minimumHeightForWidth(width)
 
 
+_HEIGHT_CHANGES = (QEvent.Type.Resize, QEvent.Type.LayoutRequest)
+
+
 class SideBySide(QSplitter):
     """Two parts beside each other; where that would be too narrow, one below the other.
 
@@ -83,8 +86,17 @@ class SideBySide(QSplitter):
         for number, part in enumerate(parts):
             self.addWidget(part)
             self.setStretchFactor(number, 3 - number)
+            part.installEventFilter(self)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """At another width, or with other contents, lines that wrap may need another height."""
+        if event.type() in _HEIGHT_CHANGES and isinstance(watched, QWidget):
+            place = self.indexOf(watched)
+            if place >= 0:
+                self._hold(place)
+        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Turn when the width asks for it."""
@@ -100,8 +112,13 @@ class SideBySide(QSplitter):
     def _hold(self, place: int) -> None:
         part = self.widget(place)
         if part is not None:
-            lines = self._lines[place] * self._theme.theme.target
-            part.setMinimumHeight(max(lines, self._least[place]))
+            lines, layout = self._lines[place] * self._theme.theme.target, part.layout()
+            needed = 0
+            if layout is not None and layout.hasHeightForWidth():
+                needed = layout.totalMinimumHeightForWidth(part.width())
+            height = max(lines, self._least[place], needed)
+            if height != part.minimumHeight():
+                part.setMinimumHeight(height)
 
     def _turn(self) -> None:
         narrow = self.width() < self._theme.theme.ems(self._ems)
