@@ -75,10 +75,10 @@ class Explored:
         """Charts and figures for parameters as plain values (plan keys).
 
         Milliseconds, but for a ``patient`` exploration, which the token stops. Raises InputError
-        for a value out of range, Cancelled.
+        for a value out of range and for what a plan refuses, Cancelled.
         """
         if not isinstance(self.exploration, PatientExploration):
-            return self._noted(self.exploration.view(self._parsed(parameters)))
+            return self._noted(self.exploration.view(self._checked(parameters)))
         try:
             values = self._checked(parameters)
         except InputError as error:

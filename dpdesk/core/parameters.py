@@ -82,7 +82,9 @@ class Parameter(ABC):
     """What every parameter says of itself.
 
     ``key`` is its name in a plan, ``label`` in a form, ``help`` one plain sentence, ``unit`` the
-    unit of its number (empty when none). ``applies`` hides it in forms when its condition fails.
+    unit of its number (empty when none). ``applies`` hides it in forms when its condition fails,
+    for then it has no effect; ``offered`` does so too when one of its conditions fails, for then
+    any value but the usual one is refused.
     ``public`` says whether a release may show the value outside the agency: False for values that
     depend on the data or that help an attacker. ``replaces`` names parameters that have no effect
     when this one is given.
@@ -94,6 +96,7 @@ class Parameter(ABC):
     unit: str = ""
     required: bool = False
     applies: Condition | None = None
+    offered: tuple[Condition, ...] = field(default=(), kw_only=True)
     public: bool = field(default=True, kw_only=True)
     replaces: tuple[str, ...] = field(default=(), kw_only=True)
 

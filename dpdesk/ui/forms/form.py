@@ -8,8 +8,8 @@ Use::
     form.values()        # plain values of the parameters that apply now, as a plan writes them
     form.errors()        # {key: sentence}; empty when everything can be read
 
-Sliders appear for the keys in ``live``. ``applies`` conditions show and hide fields. An error is
-shown under its field once the user has left the field, not before the first edit.
+Sliders appear for the keys in ``live``. ``applies`` and ``offered`` show and hide fields. An error
+is shown under its field once the user has left the field, not before the first edit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.parameters import Parameter, TextListParameter
+from dpdesk.core.parameters import Condition, Parameter, TextListParameter
 from dpdesk.core.schema import OF_COLUMNS, Role
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.forms.fields import Field, range_words
@@ -139,7 +139,8 @@ class ParameterForm(QWidget):
 
     def values(self) -> dict[str, object]:
         """Plain values of the parameters that apply and are given."""
-        given = {key: row.field.plain() for key, row in self._rows.items() if self._applies(key)}
+        seen = self._seen()
+        given = {key: row.field.plain() for key, row in self._rows.items() if key in seen}
         return {key: value for key, value in given.items() if value is not None}
 
     def set_values(self, values: Mapping[str, object]) -> None:
@@ -189,17 +190,35 @@ class ParameterForm(QWidget):
             return said_line(error)
         return ""
 
-    def _applies(self, key: str) -> bool:
-        row = self._rows[key]
-        condition = row.field.parameter.applies
-        if condition is None or condition.key not in self._rows:
+    def _seen(self) -> set[str]:
+        """The keys that have an effect and may be given beside what the others say now."""
+        withheld: set[str] = set()
+        for key, row in self._rows.items():  # in order, so that two never withhold each other
+            rules = row.field.parameter.offered
+            if not all(self._meets(rule, withheld) for rule in rules):
+                withheld.add(key)
+        return {key for key in self._rows if key not in withheld and self._applies(key, withheld)}
+
+    def _applies(self, key: str, withheld: set[str]) -> bool:
+        rule = self._rows[key].field.parameter.applies
+        if rule is None or rule.key not in self._rows:
             return True
-        value = self._rows[condition.key].field.plain()
-        return self._applies(condition.key) and str(value) in condition.values
+        return self._applies(rule.key, withheld) and self._meets(rule, withheld)
+
+    def _meets(self, rule: Condition, withheld: set[str]) -> bool:
+        """Whether a condition holds; what is withheld has its usual value."""
+        if rule.key not in self._rows:
+            return True
+        field = self._rows[rule.key].field
+        value = None if rule.key in withheld else field.plain()
+        if value is None:
+            value = field.parameter.as_plain(field.parameter.default_value())
+        return str(value) in rule.values
 
     def _show_what_applies(self) -> None:
+        seen = self._seen()
         for key, row in self._rows.items():
-            row.setVisible(self._applies(key) and not row.field.empty)
+            row.setVisible(key in seen and not row.field.empty)
 
     @Slot()
     def _on_edited(self) -> None:
@@ -481,11 +500,11 @@ _PAIR = {"epsilon": "rho", "rho": "epsilon"}
 class GraphForm(ParameterForm):
     """A budget is given in ε or in ρ: the one that is typed takes the other's place."""
 
-    def _applies(self, key: str) -> bool:
+    def _applies(self, key: str, withheld: set[str]) -> bool:
         """In-degrees are asked for where edges have a direction."""
         if key == "exact_in_nodes" and self.field("graph").plain() != "directed":
             return False
-        return super()._applies(key)
+        return super()._applies(key, withheld)
 
     def follow(self, field: Field) -> None:
         """See the class."""

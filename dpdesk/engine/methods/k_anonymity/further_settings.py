@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _CATEGORY = "category"
 IGNORE, WHOLE = "ignore", "whole"
 """How households are treated."""
+SEARCHED = Condition("algorithm", ("optimal", "samarati", "incognito", "genetic"))
+"""Searches that give each column one level."""
+LEVELLED = (SEARCHED, Condition("local", ("False",)))
+"""Where each column has one level in all rows."""
 DROP, PSEUDONYM, KEEP = "drop", "pseudonym", "keep"
 """What becomes of the column that names households."""
 
@@ -38,6 +42,7 @@ _SUPPRESSION_OF = NumberTableParameter(
     help="Share of the rows of each value of a column that may be left out, so that no group loses "
     "more than others; where single cells are suppressed, of its cells. As text: region = 0.1.",
     applies=Condition("model", ("AG_TS", "TS", "AG_CS", "CS")),
+    offered=LEVELLED,
 )
 _MAX_CELLS = NumberTableParameter(
     key="max_cells",
@@ -52,6 +57,7 @@ _HOUSEHOLDS = ChoiceParameter(
     help="Whether rows that share a household are treated together. The column with the role "
     "cluster says which do, or an identifier that is kept as a pseudonym of groups.",
     applies=Condition("model", ("AG_TS", "AG", "TS")),
+    offered=LEVELLED,
     choices=(
         Choice(
             IGNORE, "Each row by itself", ("k counts rows, whichever household they belong to.")
@@ -93,6 +99,7 @@ _POPULATION = TextParameter(
     help="A file with a row for each person of the population from which the data are a sample, "
     "with the same quasi-identifiers. Each released combination must match rows of it.",
     applies=Condition("model", ("AG_TS", "AG", "TS")),
+    offered=LEVELLED,
     public=False,
 )
 _K_MAP = IntegerParameter(
@@ -103,6 +110,7 @@ _K_MAP = IntegerParameter(
     unit="rows",
     minimum=2,
     applies=Condition("model", ("AG_TS", "AG", "TS")),
+    offered=LEVELLED,
 )
 _DELTA_MIN = ShareParameter(
     key="delta_min",
@@ -110,6 +118,7 @@ _DELTA_MIN = ShareParameter(
     help="For each combination that the population has, the share of its rows that is released; "
     "above 0 nothing may be suppressed.",
     applies=Condition("model", ("AG_TS", "AG", "TS")),
+    offered=LEVELLED,
 )
 _DELTA_MAX = ShareParameter(
     key="delta_max",
@@ -117,6 +126,7 @@ _DELTA_MAX = ShareParameter(
     help="For each combination, the share of the rows of the population that is released: how "
     "sure others can be that a person is in the data.",
     applies=Condition("model", ("AG_TS", "AG", "TS")),
+    offered=LEVELLED,
 )
 
 FURTHER_PARAMETERS: tuple[Parameter, ...] = (

@@ -30,6 +30,8 @@ from dpdesk.engine.methods.k_anonymity.further_settings import (
     DROP,
     FURTHER_PARAMETERS,
     IGNORE,
+    LEVELLED,
+    SEARCHED,
     WHOLE,
     apart,
     bad_table,
@@ -79,6 +81,10 @@ CELL_LIMITS = ("max_suppression_of", "max_cells")
 CATEGORY, ANY, NONE = "category", "any", "none"
 """What a missing value counts as."""
 _MOST_IMPORTANT = 1_000
+UNLESS_ROWS = Condition("model", ("AG_TS", "AG", "AG_CS", "CG", "CS", "AS"))
+"""Models that change values; the other one leaves rows out and nothing else."""
+UNLESS_CUT = Condition("algorithm", (OPTIMAL, SAMARATI, INCOGNITO, GENETIC, MONDRIAN, TOP_DOWN))
+"""Searches that know levels; the other one cuts ordered values."""
 
 
 _K = IntegerParameter(
@@ -102,6 +108,7 @@ _MODEL = ChoiceParameter(
     key="model",
     label="Model",
     help="What is generalised and what is left out to reach k.",
+    offered=(SEARCHED,),
     choices=(
         Choice(
             "AG_TS",
@@ -147,6 +154,7 @@ _ALGORITHM = ChoiceParameter(
     key="algorithm",
     label="Search",
     help="How the levels of the quasi-identifiers are chosen.",
+    offered=(Condition("model", ("AG_TS", "AG")),),
     choices=(
         Choice(
             OPTIMAL,
@@ -200,6 +208,7 @@ _OBJECTIVE = ChoiceParameter(
     label="Objective",
     help="What the optimal and the genetic search minimise.",
     applies=Condition("algorithm", (OPTIMAL, GENETIC)),
+    offered=(Condition("model", ("AG_TS", "AG", "AS")),),
     choices=(
         Choice(
             "loss",
@@ -263,6 +272,7 @@ _LOCAL = FlagParameter(
     help="Rows that would be suppressed get levels of their own, again and again, until fewer than "
     "k are left: far fewer rows are lost, and rare rows are coarser than the others.",
     applies=Condition("model", ("AG_TS",)),
+    offered=(Condition("algorithm", (OPTIMAL, SAMARATI)),),
 )
 _CONDITION = ChoiceParameter(
     key="condition",
@@ -300,11 +310,13 @@ _IMPORTANCE = NumberTableParameter(
     help="How much the detail of a quasi-identifier counts; 1 where nothing is given. As text: "
     "age = 2, sex = 0.5.",
     applies=Condition("algorithm", (OPTIMAL, GENETIC, MONDRIAN, TOP_DOWN)),
+    offered=(UNLESS_ROWS,),
 )
 _MIN_LEVEL = NumberTableParameter(
     key="min_level",
     label="Lowest levels",
     help="Levels below which a quasi-identifier is not released. As text: age = 1.",
+    offered=(UNLESS_ROWS, UNLESS_CUT),
     whole=True,
 )
 _MAX_LEVEL = NumberTableParameter(
@@ -312,6 +324,7 @@ _MAX_LEVEL = NumberTableParameter(
     label="Highest levels",
     help="Levels above which a quasi-identifier is not released; 0 for one that must stay as it "
     "is. As text: age = 2.",
+    offered=(UNLESS_ROWS, UNLESS_CUT),
     whole=True,
 )
 _REQUIRE = RequireParameter(
@@ -328,6 +341,7 @@ _MISSING_AS = ChoiceParameter(
     label="Missing values",
     help="What a missing quasi-identifier counts as below the top of its hierarchy.",
     applies=Condition("model", ("AG_TS", "AG")),
+    offered=LEVELLED,
     choices=(
         Choice(
             CATEGORY,

@@ -413,7 +413,7 @@ class CubeForm(ParameterForm):
 
     def values(self) -> dict[str, object]:
         """See :meth:`ParameterForm.values`; what does not apply stays as it was given."""
-        kept = {key: one for key, one in self._given.items() if not self._applies(key)}
+        kept = {key: one for key, one in self._given.items() if key not in self._seen()}
         return kept | super().values()
 
     def made_field(self, parameter: Parameter, *, live: bool) -> Field:
@@ -444,11 +444,11 @@ class CubeForm(ParameterForm):
             )
         return form_field(parameter, live=live)
 
-    def _applies(self, key: str) -> bool:
+    def _applies(self, key: str, withheld: set[str]) -> bool:
         if key == "delta":
             given = self.field("rho").plain() is not None
             return given or self.field("noise").plain() == GAUSSIAN
-        return super()._applies(key)
+        return super()._applies(key, withheld)
 
     def _follow(self) -> None:
         """Tell the fields what the others say."""

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import (
+    QItemSelection,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QBrush, QColor, QFont
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -114,6 +122,10 @@ class CheckList(QWidget):
         layout.addWidget(self._split)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
+
+    def sizeHint(self) -> QSize:
+        """The least: whatever more it liked to have would be taken from the lines above it."""
+        return QSize(super().sizeHint().width(), self.minimumSizeHint().height())
 
     def show_checks(self, rows: Sequence[CheckRow]) -> None:
         """Show these checks, the first one chosen (a failed one stands first)."""
