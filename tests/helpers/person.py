@@ -31,6 +31,7 @@ from dpdesk.ui.desk import Desk
 from dpdesk.ui.theme import ThemeManager
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.events import settle
+from tests.helpers.fits import misfits
 
 LOOKS = (("light", 100), ("dark", 100), ("light", 200))
 _Widget = TypeVar("_Widget", bound=QWidget)
@@ -181,6 +182,18 @@ class Person:
             assert picture.save(str(path))
         self.theme.set_mode("light")
         self.theme.set_text_size(100)
+        settle()
+
+    def fits(self) -> None:
+        """Wait until nothing in front is cut, with text of twice the size as well."""
+        for percent in (200, 100):
+            self.theme.set_text_size(percent)
+
+            def well(size: int = percent) -> None:
+                self.front.grab()
+                assert misfits(self.front) == [], f"{size} %"
+
+            self.qtbot.waitUntil(well)
         settle()
 
     # -- doing

@@ -164,6 +164,7 @@ def vote_by_keyboard(person: Person, who: Signer) -> None:
     person.reads("Signed: ", "Anna Weber began to review (key ")
     keyboard.turn("Decide")
     person.shoot("decide")
+    person.fits()
     names = points(person)
     person.reads(f"0 of {len(names)} decided")
     for what in names:
@@ -230,6 +231,7 @@ def join(person: Person, author: Signer, first: Signer) -> None:
         "2 of 2 votes are cast, 0 revealed.", "Anna Weber: sealed; no one can read it yet."
     )
     person.shoot("joined")
+    person.fits()
     assert CHANGE not in person.texts()
     cannot(person, "Release")
 

@@ -6,6 +6,7 @@ import gc
 import weakref
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -22,7 +23,9 @@ from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
     ShareParameter,
+    parse_parameters,
 )
+from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField, TextField
@@ -276,3 +279,48 @@ def test_a_choice_without_a_default_of_its_own_is_left_to_the_method(qtbot: QtBo
     for chosen in ("ranges", "nodes", None):
         field.set_plain(chosen)
         assert field.plain() == chosen
+
+
+# ---- what is offered
+
+QUASI = {"age": Role.QUASI_IDENTIFIER, "sex": Role.QUASI_IDENTIFIER, "income": Role.SENSITIVE}
+FURTHER: tuple[dict[str, object], ...] = (
+    {"local": True},
+    {"importance": {"age": 2.0}},
+    {"min_level": {"age": 1}},
+    {"max_level": {"age": 0}},
+    {"missing_as": "none"},
+    {"population": "population.csv", "k_map": 3},
+    {"max_suppression_of": {"sex": 0.1}},
+    {"max_cells": {"sex": 0.1}},
+    {"objective": "entropy"},
+    {"prefer": "minimum-suppression"},
+    {"condition": "equal"},
+)
+
+
+@pytest.mark.parametrize("given", FURTHER, ids=lambda given: next(iter(given)))
+def test_a_form_offers_nothing_that_a_plan_refuses(
+    qtbot: QtBot, theme: ThemeManager, given: dict[str, object]
+) -> None:
+    method = KAnonymity()
+    form = ParameterForm(method.parameters, live=method.live)
+    qtbot.addWidget(form)
+    by_key = {each.key: each for each in method.parameters}
+    model, algorithm = by_key["model"], by_key["algorithm"]
+    assert isinstance(model, ChoiceParameter)
+    assert isinstance(algorithm, ChoiceParameter)
+    for one, other in product(model.choices, algorithm.choices):
+        form.set_values({"k": 5, "model": one.value, "algorithm": other.value, **given})
+        parameters = parse_parameters(method.parameters, form.values(), "the form")
+        method.check(tuple(QUASI), QUASI, parameters, "the form")
+
+
+def test_two_fields_never_hide_each_other(qtbot: QtBot, theme: ThemeManager) -> None:
+    method = KAnonymity()
+    form = ParameterForm(method.parameters, live=method.live)
+    qtbot.addWidget(form)
+    form.show()
+    for model, algorithm in (("AG_CS", "mondrian"), ("AG", "samarati"), ("CG", "optimal")):
+        form.set_values({"k": 5, "model": model, "algorithm": algorithm})
+        assert form.field("model").isVisible() or form.field("algorithm").isVisible()
