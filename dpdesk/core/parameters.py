@@ -81,13 +81,10 @@ class Condition:
 class Parameter(ABC):
     """What every parameter says of itself.
 
-    ``key`` is its name in a plan, ``label`` in a form, ``help`` one plain sentence, ``unit`` the
-    unit of its number (empty when none). ``applies`` hides it in forms when its condition fails,
-    for then it has no effect; ``offered`` does so too when one of its conditions fails, for then
-    any value but the usual one is refused.
-    ``public`` says whether a release may show the value outside the agency: False for values that
-    depend on the data or that help an attacker. ``replaces`` names parameters that have no effect
-    when this one is given.
+    ``key`` names it in a plan, ``label`` in a form; ``help`` is one plain sentence, ``unit`` that
+    of its number. Forms hide it where ``applies`` fails (it has no effect) or one of ``offered``
+    (all but its usual value is refused). ``public``: a release may show its value, which neither
+    depends on the data nor helps an attacker. ``replaces``: parameters left without effect by it.
     """
 
     key: str

@@ -151,7 +151,8 @@ class ExplorationView:
     """What the window shows for one setting of the parameters, before anything is released.
 
     ``sentence`` answers in one line; when not ``feasible``, ``remedy`` holds parameter values (plan
-    keys, plain values) of the nearest feasible setting and ``remedy_label`` words for its button.
+    keys, plain values) of the nearest feasible setting and ``remedy_label`` words for its button;
+    of a feasible one they are of a setting that may suit better, as ``notes`` say.
     ``notes`` are what a newcomer should know of this setting; a code that starts with
     ``hierarchy.`` or ``roles.`` says where something can be done about it. ``supposed`` views are
     of settings that lack a decision, for which something was supposed; they are not feasible.

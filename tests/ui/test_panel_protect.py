@@ -370,6 +370,24 @@ def test_a_removed_attribute_is_said(ready: ProtectPanel, bench: Workbench, qtbo
     assert "“age” and “job” are removed completely" in notes
 
 
+def test_a_removed_attribute_comes_with_a_setting_that_keeps_it(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    bench.apply(SetParameters({"k": 20, "max_suppression": 0}))
+    settled(ready, qtbot)
+    assert "removed completely" in ready.result._note_text.text()
+    (way,) = (
+        one
+        for one in ready.result.findChildren(QPushButton)
+        if one.isVisible() and one.text() == "Try groups of rows instead"
+    )
+    qtbot.mouseClick(way, Qt.MouseButton.LeftButton)
+    settled(ready, qtbot)
+    assert bench.work.parameters["algorithm"] == "mondrian"
+    assert "classes of at least 20 rows" in ready.result.sentence.replace("\u00a0", " ")
+    assert way.isHidden()
+
+
 def test_where_there_is_little_height_the_first_note_stands_for_all(
     ready: ProtectPanel, bench: Workbench, qtbot: QtBot
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 
 import numpy as np
@@ -64,6 +65,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import (
 from dpdesk.engine.methods.k_anonymity.missing import counted_as
 from dpdesk.engine.methods.k_anonymity.notes import (
     EVEN,
+    REMOVED,
     hidden_at,
     levels_note,
     node_notes,
@@ -73,8 +75,10 @@ from dpdesk.engine.methods.k_anonymity.required import stated
 from dpdesk.engine.methods.k_anonymity.settings import (
     GENETIC,
     INCOGNITO,
+    MONDRIAN,
     OPTIMAL,
     Settings,
+    check_settings,
 )
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.telling import Telling, telling_chart
@@ -351,7 +355,23 @@ class KAnonymityExploration:
         found = self._found(settings, nodes, choice)
         if found is None:
             return self._infeasible(settings, known, nodes, choice)
-        return self._feasible(settings, known, nodes, choice, found)
+        view = self._feasible(settings, known, nodes, choice, found)
+        if settings.levels is None and any(note.code == REMOVED for note in view.notes):
+            return self._with_groups(view, parameters)
+        return view
+
+    def _with_groups(
+        self, view: ExplorationView, parameters: Mapping[str, ParameterValue]
+    ) -> ExplorationView:
+        """Offer groups of rows, which seldom wipe a column, where a plan may ask for them."""
+        tried = {**parameters, "algorithm": MONDRIAN}
+        try:
+            check_settings(tuple(self._roles), self._roles, tried, self._where)
+        except InputError:
+            return view
+        remedy = {"algorithm": MONDRIAN, "objective": None, "prefer": None}
+        label = msg("Try groups of rows instead")
+        return replace(view, remedy=remedy, remedy_label=label)
 
     def detail(
         self, parameters: Mapping[str, ParameterValue], chart: str, place: int

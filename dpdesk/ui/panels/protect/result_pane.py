@@ -294,6 +294,10 @@ class ResultPane(QWidget):
             self.band.show_message("fail", said(view.sentence), remedy, dismissible=False)
         self._sentence.setVisible(view.feasible)
         self._show_notes(view.notes)
+        better = view.feasible and bool(view.remedy)
+        self._better.setText(said(view.remedy_label) if better else "")
+        self._better.setAccessibleName(self._better.text())
+        self._better.setVisible(better)
         self._show_figures(spoken_figures(view.figures))
         guarantee = view.guarantee
         self._show_guarantee(None if guarantee is None else spoken_guarantee(guarantee))
@@ -320,6 +324,7 @@ class ResultPane(QWidget):
         self.band.clear()
         self._sentence.hide()
         self._show_notes(())
+        self._better.hide()
         self._show_figures(())
         self._show_guarantee(None)
         self.show_marked("")
@@ -363,9 +368,22 @@ class ResultPane(QWidget):
         self._more.setToolTip(self.tr("Show all notes on these settings, or the first one"))
         self._more.toggled.connect(self._write_notes)
         line.addWidget(self._note_text, 1)
+        self._better = QPushButton()
+        tip = self.tr("Use the setting of this button; most tables lose less detail with it")
+        self._better.setToolTip(tip)
+        self._better.clicked.connect(self._on_better)
+        self._better.hide()
+        ways = column(gap=SPACE.xs)
+        for button in (self._better, self._note_button):
+            ways.addWidget(button)
+        ways.addStretch(1)
         line.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(self._note_button, 0, Qt.AlignmentFlag.AlignTop)
+        line.addLayout(ways)
         return self._notes
+
+    @Slot()
+    def _on_better(self) -> None:
+        self.asked.emit("remedy")
 
     def _build_rest(self) -> QFrame:
         """What was stopped, with a way to have it after all."""

@@ -42,8 +42,8 @@ from dpdesk.ui.panels.review.presenter import (
     same_release,
     suggested_name,
 )
-from dpdesk.ui.panels.review.release_page import PICTURE, QUESTIONS, Questions, Turning
-from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.panels.review.release_page import PICTURE, QUESTIONS, Questions
+from dpdesk.ui.panels.review.scrolling import Page, SideBySide, Turning, scrolled
 from dpdesk.ui.settings import own_name
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import GuaranteeCard, MessageBand, column, row

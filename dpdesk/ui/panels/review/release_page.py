@@ -43,13 +43,13 @@ from dpdesk.ui.panels.review.presenter import (
     Verdict,
     size_text,
 )
-from dpdesk.ui.panels.review.scrolling import Page, SideBySide, scrolled
+from dpdesk.ui.panels.review.scrolling import Page, SideBySide, Turning, scrolled
 from dpdesk.ui.panels.review.tables_page import TablesPage
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, GuaranteeCard, MessageBand, column, row, splitter
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.layouts import FlowBox, PageStack
+from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import place_words
 
@@ -253,33 +253,6 @@ class Questions(QWidget):
         set_look(self._verdict, "note")
         self.list.show_checks(())
         self.list.hide()
-
-
-class Turning(QWidget):
-    """Pages, of which one is seen, and the choices above them: (id, words, page)."""
-
-    def __init__(
-        self,
-        name: str,
-        pages: Sequence[tuple[str, str, QWidget]],
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
-        layout = column(self, gap=SPACE.s)
-        self.strip, self._stack = ChoiceStrip(name), PageStack()
-        self._by_name = {key: page for key, _, page in pages}
-        for page in self._by_name.values():
-            self._stack.addWidget(page)
-        self.strip.set_choices([(key, words) for key, words, _ in pages])
-        self.strip.chosen.connect(self.turn_to)
-        layout.addWidget(self.strip)
-        layout.addWidget(self._stack, 1)
-
-    @Slot(str)
-    def turn_to(self, key: str) -> None:
-        """Show one of the pages; KeyError when there is none."""
-        self.strip.choose(key)
-        self._stack.setCurrentWidget(self._by_name[key])
 
 
 class ExportsPage(QWidget):

@@ -24,7 +24,8 @@ from dpdesk.core.messages import msg
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
-from dpdesk.ui.widgets.layouts import SteadyArea
+from dpdesk.ui.widgets.choices import ChoiceStrip
+from dpdesk.ui.widgets.layouts import PageStack, SteadyArea
 from dpdesk.ui.widgets.states import in_window
 
 NARROW_EMS = 92
@@ -134,6 +135,33 @@ class SideBySide(QSplitter):
             self._hold(place)
         if self.isVisible():  # else it turns when it gets its size
             self._turn()
+
+
+class Turning(QWidget):
+    """Pages, of which one is seen, and the choices above them: (id, words, page)."""
+
+    def __init__(
+        self,
+        name: str,
+        pages: Sequence[tuple[str, str, QWidget]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        layout = column(self, gap=SPACE.s)
+        self.strip, self._stack = ChoiceStrip(name), PageStack()
+        self._by_name = {key: page for key, _, page in pages}
+        for page in self._by_name.values():
+            self._stack.addWidget(page)
+        self.strip.set_choices([(key, words) for key, words, _ in pages])
+        self.strip.chosen.connect(self.turn_to)
+        layout.addWidget(self.strip)
+        layout.addWidget(self._stack, 1)
+
+    @Slot(str)
+    def turn_to(self, key: str) -> None:
+        """Show one of the pages; KeyError when there is none."""
+        self.strip.choose(key)
+        self._stack.setCurrentWidget(self._by_name[key])
 
 
 class LinesCard(QFrame):

@@ -288,3 +288,20 @@ def test_roles_and_hierarchies_of_other_columns_do_not_matter() -> None:
 def test_memory_bounds_how_many_k_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics_module, "MEMORY", 1)
     assert view(explore(PEOPLE, k=4), k=9).feasible
+
+
+@generated(small_tables(least_rows=4), st.integers(2, 5), st.sampled_from(["category", "any"]))
+@generation(max_examples=40, deadline=None)
+def test_a_wiped_column_comes_with_another_way_that_works(
+    table: SmallTable, k: int, missing: str
+) -> None:
+    raw: dict[str, object] = {"k": k, "missing_as": missing}
+    exploration = explore(table, **raw)
+    found = view(exploration, **raw)
+    wiped = any(note.code == "hierarchy.removed" for note in found.notes)
+    offered = found.feasible and found.remedy is not None
+    assert offered == (found.feasible and wiped and missing == "category")
+    if offered:
+        assert found.remedy is not None
+        better = raw | {key: each for key, each in found.remedy.items() if each is not None}
+        assert view(exploration, **better).feasible
