@@ -25,8 +25,6 @@ MODULES = (
     "dpdesk.io.scan",
     "dpdesk.io.collecting",
     "dpdesk.io.profile",
-    "dpdesk.io.profile",
-    "dpdesk.io.profile",
     "dpdesk.io.hierarchyfile",
     "dpdesk.io.counting",
     "dpdesk.engine.hierarchies.preview",

@@ -133,27 +133,32 @@ def _same(value: int) -> int:
     return value
 
 
-class _NoLinearAlgebra(MetaPathFinder):
-    """Hides SciPy's linear algebra from one thread: numba looks for it, and no kernel uses it."""
+_UNUSED = ("scipy", "scipy.linalg", "cffi")
+
+
+class _Unused(MetaPathFinder):
+    """Hides from one thread what numba looks for and no kernel uses."""
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()
 
     def find_spec(self, name: str, path: object, target: object = None) -> None:
         """Raise ImportError for what this thread is not to find."""
-        if name in ("scipy", "scipy.linalg") and threading.get_ident() == self._thread:
+        if name in _UNUSED and threading.get_ident() == self._thread:
             raise ImportError(name)
 
 
 def _load_arrays() -> None:
     """Load what numba knows of arrays, without importing SciPy for it (0.2 s of each start).
 
-    numba offers products of matrices in kernels where it finds SciPy. Kernels here multiply none.
+    numba offers products of matrices in kernels where it finds SciPy, and calls of C where it finds
+    cffi, whose parser is dear to load. Kernels here do neither.
     """
-    hidden = _NoLinearAlgebra()
+    hidden = _Unused()
     sys.meta_path.insert(0, hidden)
     try:
         importlib.import_module("numba.np.arraymath")
+        importlib.import_module("numba.core.typing.cffi_utils")
     finally:
         sys.meta_path.remove(hidden)
 

@@ -88,6 +88,14 @@ except SystemExit as done:
     assert loaded.isdisjoint({*WINDOW_LIBRARIES, *heavy})
 
 
+def test_the_window_is_painted_before_heavy_libraries_are_loaded() -> None:
+    """They come in while the first screen is looked at; see ``app/warming.py``."""
+    loaded = loaded_after("import dpdesk.ui.application, dpdesk.ui.desk")
+    assert "PySide6" in loaded
+    heavy = {"numba", "scipy", "duckdb", "pyarrow", "pandas", "jinja2", "xlsxwriter", "pyqtgraph"}
+    assert loaded.isdisjoint(heavy)
+
+
 def tracked_texts() -> Iterator[tuple[str, str]]:
     listing = subprocess.run(
         ["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True, check=False

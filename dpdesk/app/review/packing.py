@@ -22,14 +22,13 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.language import ENGLISH, languages, speaking, voice
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.io.canonical import canonical_json
-from dpdesk.report.pack import AttackLine
 
 if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
     from dpdesk.project.review.questions import Item
     from dpdesk.project.review.state import Round
     from dpdesk.project.review.votes import ItemStatus
-    from dpdesk.report.pack import ItemLine, Opinion, PackContent, SignatureLine
+    from dpdesk.report.pack import AttackLine, ItemLine, Opinion, PackContent, SignatureLine
 
 
 # The bill of materials of the program: every component with its version and its hash.
@@ -549,6 +548,7 @@ _ATTACKS: Mapping[str, tuple[str, str]] = {
 def attack_lines(picture: ReviewPicture, token: CancelToken) -> Iterator[AttackLine]:
     """One line for each attack that was tried on this release. Raises Cancelled."""
     from dpdesk.project.review.votes import ItemStatus
+    from dpdesk.report.pack import AttackLine
 
     for item in picture.checked.checklist.items:
         words = _ATTACKS.get(item.id)
@@ -564,6 +564,7 @@ def _history_lines(facts: ReleaseFacts, token: CancelToken) -> Iterator[AttackLi
     from dpdesk.io.csvgrammar import UnreadableTableError
     from dpdesk.io.published import PublishedCsv
     from dpdesk.io.release_folder import MICRODATA
+    from dpdesk.report.pack import AttackLine
 
     parameters = facts.manifest.guarantee.parameters
     if not parameters.get("pseudonym"):

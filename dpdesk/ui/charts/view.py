@@ -22,7 +22,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from PySide6.QtCore import (
     QBuffer,
     QByteArray,
@@ -68,7 +67,6 @@ from dpdesk.core.charts import (
 )
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.shown import drawable
-from dpdesk.ui.charts.axes import handles_of, label_of
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
@@ -240,6 +238,8 @@ class ChartView(QWidget):
         if chart is None:
             self._show_page()
             return
+        from dpdesk.ui.charts.axes import label_of
+
         surface = self._surface or self._made_surface()
         self._give_room(self._theme.theme)
         question, answer = said(chart.question), said(chart.answer)
@@ -428,6 +428,8 @@ class ChartView(QWidget):
 
     def _keys(self, chart: Chart) -> str:
         """How to go about in a chart."""
+        from dpdesk.ui.charts.axes import handles_of
+
         words = self.tr("Arrow keys go from point to point, Enter chooses")
         if not self._movable or not any(handle.key for handle in handles_of(chart)):
             return words
@@ -514,7 +516,7 @@ class ChartView(QWidget):
             self._lines = lines
             self._model.set_lines(lines.columns, AllLines(lines))
         chosen = None if self._surface is None else self._surface.chosen
-        places = np.flatnonzero(lines.ids == chosen)
+        places = (lines.ids == chosen).nonzero()[0]
         with QSignalBlocker(self._grid.selectionModel()):
             self._grid.setCurrentIndex(self._model.index(int(places[0]) if places.size else -1, 0))
         self._grid.viewport().update()
