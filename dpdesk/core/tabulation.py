@@ -313,5 +313,10 @@ INTERNAL_COLUMNS = (
     *("lower_required", "upper_required", "lower", "upper"),
 )
 """The columns of an internal table after its dimensions."""
+INTERVAL, CAN_MOVE = "interval_is", "can_move"
+"""Further columns where not all intervals are exact: whether that of a cell is, and the moves that
+show how far it reaches, as texts such as "3:1 17:-1": how far the cell goes in moves 3 and 17."""
+MOVED_COLUMNS = (INTERVAL, CAN_MOVE)
+IS_EXACT, IS_LEAST = "exact", "at least"
 PUBLISHED, SUPPRESSED, PRIMARY, SECONDARY = "F", "N", "C", "D"
 """SDMX codes of confidentiality: free, not for publication, by a rule, to protect others."""

@@ -121,3 +121,29 @@ def least_change(
             fits &= (moves[:, cell] >= up) | (moves[:, cell] <= -down)
     costs = np.abs(moves[fits]) @ np.array(weights)
     return int(costs.min()) if len(costs) else None
+
+
+def moved_so_far(
+    move: Mapping[int, Fraction],
+    equations: Sequence[Mapping[int, int]],
+    low: Sequence[Fraction],
+    high: Sequence[Fraction | None],
+) -> dict[int, tuple[Fraction | None, Fraction | None]]:
+    """How far the cells of a move go down and up when it is made as often as their bounds allow,
+    forwards and backwards (None: without end); nothing if it does not keep the sums.
+    """
+    if any(sum(c * move.get(cell, Fraction(0)) for cell, c in row.items()) for row in equations):
+        return {}
+
+    def most(way: int) -> Fraction | None:
+        ends = [(high[c] if x * way > 0 else low[c], x * way) for c, x in move.items()]
+        return min((end / x for end, x in ends if end is not None), default=None)
+
+    def times(x: Fraction, often: Fraction | None) -> Fraction | None:
+        return None if often is None else abs(x) * often
+
+    on, back = most(1), most(-1)
+    return {
+        cell: (times(x, back), times(x, on)) if x > 0 else (times(x, on), times(x, back))
+        for cell, x in move.items()
+    }

@@ -10,7 +10,6 @@ linear programs are solved for the others.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -493,27 +492,6 @@ def exposed(
         inner = problem.near(max(target.need for target in group))
         found += _exposed(inner, suppressed, group, token, threads)
     return found
-
-
-def told_as_present(
-    problem: Problem, suppressed: Flags, required: Requirement, token: CancelToken
-) -> tuple[int, int]:
-    """How many unsafe variables a pattern tells exactly, and how many others closer than required.
-
-    To who is :data:`INFORMED`: sees that no suppressed cell is empty. The pattern protects from
-    everyone else. Whether a value of 0 is certain is asked too. Raises Cancelled.
-    """
-    problem = replace(problem, owners=None)
-    targets = [t for t in targets_of(required, zeros=True) if suppressed[t.variable]]
-    if problem.least is None:  # that a cell is not empty tells nothing more, as of most sums
-        protected = set(targets_of(required))
-        targets = [target for target in targets if target not in protected]
-    told = sorted({each.variable for each in exposed(problem, suppressed, targets, token)})
-    least = replace(problem, low=problem.low_of(INFORMED), least=None)
-    unit = [Target(variable, up, 1.0) for variable in told for up in (False, True)]
-    still = Counter(each.variable for each in exposed(least, suppressed, unit, token))
-    exact = sum(still[variable] == 2 for variable in told)
-    return exact, len(told) - exact
 
 
 def _exposed(

@@ -26,6 +26,7 @@ from dpdesk.engine.tables.search import (
     greedy,
     optimal,
 )
+from dpdesk.engine.tables.witnesses import Move
 
 _SIBLINGS = (1, 2, 4, 8)
 _LARGEST_BOX = 8000
@@ -36,8 +37,8 @@ _LARGEST_PART = 1500
 
 def local_pattern(
     system: System, instance: Instance, token: CancelToken
-) -> tuple[Flags, list[Target], Floats]:
-    """A pattern, the targets for which no box had a move, and how far witnesses move each variable.
+) -> tuple[Flags, list[Target], list[Move]]:
+    """A pattern, the targets for which no box had a move, and the moves of the others.
 
     The targets that are left are to be protected otherwise.
     """
@@ -52,6 +53,7 @@ class _Boxes:
         self._columns = csc_array(instance.problem.matrix)
         self._pattern = instance.must.copy()
         self._reach = np.zeros(len(system))
+        self._moves: list[Move] = []
         self._low = instance.problem.low_of(INFORMED)
         self._usable = instance.may & (instance.problem.high > 0) & (self._low < 0)
         owners = instance.problem.owners
@@ -68,7 +70,7 @@ class _Boxes:
             for table in system.tables
         ]
 
-    def protected(self, token: CancelToken) -> tuple[Flags, list[Target], Floats]:
+    def protected(self, token: CancelToken) -> tuple[Flags, list[Target], list[Move]]:
         """See :func:`local_pattern`."""
         left: list[Target] = []
         needs: dict[int, float] = {}
@@ -80,7 +82,7 @@ class _Boxes:
                 continue
             if not self._protect(variable, needs[variable], token):
                 left += [t for t in self._instance.targets if t.variable == variable]
-        return self._pattern, left, self._reach
+        return self._pattern, left, self._moves
 
     def _protect(self, variable: int, need: float, token: CancelToken) -> bool:
         before = 0
@@ -94,6 +96,7 @@ class _Boxes:
             moved = self._moved(box, variable, need, token)
             if moved is not None:
                 self._pattern[box[moved != 0]] = True
+                self._moves.append((box[moved != 0], moved[moved != 0]))
                 # Who is alone in this cell knows that it stays, so others need other witnesses.
                 covered = box if self._owners[variable] < 0 else np.array([variable])
                 far = np.abs(moved if len(covered) == len(box) else moved[box == variable])

@@ -56,8 +56,8 @@ class Found:
     pattern: Flags
     bound: float
     proven: bool
-    reach: tuple[Floats, Floats] | None = None
-    """How far each variable is known to be able to go down and up, where that was found."""
+    moves: Sequence[tuple[Ints, Floats]] = ()
+    """Moves that protect targets, where such were found: variables, and how far each goes."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -11,11 +12,13 @@ import numpy as np
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.engine.tables.audit import Moves, Problem, alone, targets_of
+from dpdesk.engine.tables.audit import INFORMED, Moves, Problem, Target, alone, targets_of
 from dpdesk.engine.tables.local import by_parts, local_pattern
 from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, System
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.search import (
+    Attack,
+    Attacker,
     Found,
     Instance,
     NoPattern,
@@ -24,6 +27,7 @@ from dpdesk.engine.tables.search import (
     greedy,
     optimal,
 )
+from dpdesk.engine.tables.witnesses import Move, Witnesses
 
 How = Literal["optimal", "hitas", "heuristic"]
 LARGEST_PROVEN = 6000
@@ -31,6 +35,8 @@ LARGEST_PROVEN = 6000
 LARGE = 2500
 """Variables up to which a fast pattern is searched over the whole system."""
 _LARGEST_WEIGHT = 1e7
+_UNCERTAIN = 0.01
+_MOST_OVER_ALL = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +48,8 @@ class Pattern:
     """No pattern costs less, beyond the unsafe cells."""
     proven: bool
     """This one costs no more, and of those that cost the same none has fewer cells."""
-    reach: tuple[Floats, Floats] | None = None
-    """Of a large system: how far variables are known to go down and up, for its audit."""
+    witnesses: Witnesses | None = None
+    """Of a large system: moves that show how far cells can be from their values."""
 
 
 def suppress(
@@ -92,7 +98,11 @@ def suppress(
     pattern = found.pattern & (unsafe | (Moves.of_pattern(problem, found.pattern).of >= 0))
     paid = sum(cost[pattern & ~unsafe].tolist(), Fraction(0))
     bound = paid if found.proven else min(paid, weigh.bound(found.bound))
-    return Pattern(pattern, bound, found.proven, found.reach)
+    witnesses = None
+    if len(system) > LARGE and not found.proven:
+        hidden = replace(instance, must=pattern, may=pattern)
+        witnesses = _witnessed(system, hidden, found.moves, token)
+    return Pattern(pattern, bound, found.proven, witnesses)
 
 
 def _searched(
@@ -106,22 +116,75 @@ def _searched(
     """A pattern found as ``how`` says; large systems begin with local moves in any case."""
     if how == "optimal" and len(system) <= LARGEST_PROVEN:
         return optimal(instance, token, stop, watch=watch)
-    large, reach = len(system) > LARGE, None
+    large = len(system) > LARGE
+    moves: list[Move] = []
     if how == "hitas":
         pattern = by_parts(system, instance, token)
         pattern = greedy(instance, token, pattern, watch=watch, clear=not large)
     elif large:
-        pattern, left, moved = local_pattern(system, instance, token)
+        pattern, left, moves = local_pattern(system, instance, token)
         rest = replace(instance, targets=left)
         pattern = greedy(rest, token, pattern, watch=watch, clear=False)
-        reach = (moved, moved.copy())
-        for target in left:
-            ends = reach[int(target.upper)]
-            ends[target.variable] = max(ends[target.variable], target.need)
     else:
         pattern = greedy(instance, token, watch=watch)
     found = bounded(instance, pattern, token, stop, watch, cuts=not large)
-    return replace(found, reach=reach)
+    return replace(found, moves=moves)
+
+
+def _witnessed(
+    system: System, hidden: Instance, moves: Sequence[Move], token: CancelToken
+) -> Witnesses:
+    """Moves that show that a pattern protects, as far as they are found: of targets in boxes, and
+    of the few others over the whole system. All suppressed cells that have a move in a box are in
+    one.
+    """
+    problem = hidden.problem
+    anyone = replace(hidden, problem=replace(problem, owners=None))
+    for each in (hidden, anyone):  # from everyone alone where some contributor knows too much
+        left = _uncovered(each, Witnesses.of(moves, problem))
+        if each is anyone:
+            left += _not_moved(hidden, moves)
+        if left:
+            moves = [*moves, *local_pattern(system, replace(each, targets=left), token)[2]]
+    left = _uncovered(hidden, Witnesses.of(moves, problem))
+    if left:
+        moves = [*moves, *_over_all(hidden, left[:_MOST_OVER_ALL], token)]
+    return Witnesses.of(moves, problem)
+
+
+def _not_moved(hidden: Instance, moves: Sequence[Move]) -> list[Target]:
+    """The suppressed cells that no move moves, to go a little."""
+    problem, moved = hidden.problem, np.zeros(len(hidden.must), dtype=bool)
+    for cells, _ in moves:
+        moved[cells] = True
+    room = np.minimum(problem.high, -problem.low)
+    open_ = np.flatnonzero(hidden.must & ~moved & (room > 0) & np.isfinite(room))
+    return [Target(int(v), True, _UNCERTAIN * float(room[v])) for v in open_]
+
+
+def _uncovered(hidden: Instance, found: Witnesses) -> list[Target]:
+    covered = found.covered(hidden.problem, hidden.targets)
+    return [target for target, there in zip(hidden.targets, covered, strict=True) if not there]
+
+
+def _over_all(hidden: Instance, targets: Sequence[Target], token: CancelToken) -> list[Move]:
+    """Moves of single targets over the whole system, in which no contributor's own cells move."""
+    problem, attacker, price = hidden.problem, Attacker(hidden), np.ones(len(hidden.must))
+    owners = np.full(len(hidden.must), -1) if problem.owners is None else problem.owners
+    found: list[Move] = []
+    for target in targets:
+        own = hidden.must & ((owners < 0) | (owners == owners[target.variable]))
+        for who in (-1,) if problem.least is None else (-1, INFORMED):
+            token.check()
+            most = np.inf if target.upper else -float(problem.low_of(who)[target.variable])
+            least = replace(target, need=min(target.need, most))
+            moved = None
+            if least.need > 0:
+                moved = attacker.move(Attack(least, who), own, price, token)
+            if moved is not None:
+                cells = np.flatnonzero(moved)
+                found.append((cells, moved[cells]))
+    return found
 
 
 class _Weights:

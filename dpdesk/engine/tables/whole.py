@@ -20,9 +20,10 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import Moves, Problem, Target, parts_of
+from dpdesk.engine.tables.audit import INFORMED, Moves, Problem, Target, parts_of
 from dpdesk.engine.tables.model import Flags, Floats, Ints
 from dpdesk.engine.tables.solving import Answer, Program
+from dpdesk.engine.tables.witnesses import Witnesses
 
 NODES = 2_000
 """An integer program that is not decided after so many nodes is given up."""
@@ -49,13 +50,23 @@ def told_as_whole(
     targets: Sequence[Target],
     steps: Floats,
     token: CancelToken,
+    witnesses: Witnesses | None = None,
 ) -> Told:
     """What a pattern tells that protects its targets from those who compute with all numbers.
 
     ``steps`` is 1 on the grid for each variable that counts, 0 for others, which are left out. The
     readers are everyone, or those who see that no suppressed cell is empty where the problem has
-    them. Raises Cancelled.
+    them. No program is solved for what ``witnesses`` show. Raises Cancelled.
     """
+    if witnesses is not None:
+        moved = witnesses.whole(problem.low_of(INFORMED), problem.high, steps)
+        targets = [
+            each
+            for each in targets
+            if steps[each.variable] > 0
+            and moved[int(each.upper)][each.variable]
+            < math.ceil(each.need / float(steps[each.variable]) - _CLOSE)
+        ]
     here = _Rooms(problem, suppressed, steps)
     beforehand = _Rooms(problem, steps > 0, steps)
     wanted: dict[int, list[Target]] = {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.tabulation import PRIMARY, CellTable
+from dpdesk.core.tabulation import INTERVAL, IS_LEAST, PRIMARY, CellTable
 from dpdesk.verifiers.reading import number
 from dpdesk.verifiers.tables.intervals import (
     Floats,
@@ -25,12 +25,15 @@ from dpdesk.verifiers.tables.intervals import (
     ranges,
     reached,
 )
+from dpdesk.verifiers.tables.moves import Alone, Shown, by_single_sums
 from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place_of
 
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
+_LARGE = 400
 _EVERYONE = -2
 _OPEN = 1e-3
+_NEAR = 1e-9
 _DIGITS = 12
 MOST_ROUNDED, MOST_FLAT = 5_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
@@ -125,27 +128,49 @@ class Attacked:
         yield from self.sums
 
 
-def told_in_public(attacked: Attacked, signed: Sequence[bool], token: CancelToken) -> str:
+def told_in_public(
+    attacked: Attacked,
+    signed: Sequence[bool],
+    token: CancelToken,
+    internal: Mapping[str, CellTable] | None = None,
+) -> str:
     """A suppressed cell that the published ones give away exactly, in words; empty: none.
 
     Known beforehand is that no value is negative, but for ``signed`` tables, or where the published
-    ones show that some must be.
+    ones show that some must be. The agency's tables, which fit the published ones, may name moves.
     """
     rows = attacked.rows(moves=False)
     for below in (attacked.of_tables(signed), np.full(len(attacked.unknown), fill_value=True)):
         low = np.where(below, -inf, 0.0)
-        room = Room(Unknowns(rows, low, np.full(len(low), inf)))
+        unknowns = Unknowns(rows, low, np.full(len(low), inf))
         try:
-            return _told(attacked, room, token)
+            return _told(attacked, Room(unknowns), _both_ends(attacked, internal, unknowns), token)
         except InfeasibleError:
             continue
     return "no values of the suppressed cells fit the published ones"
 
 
-def _told(attacked: Attacked, room: Room, token: CancelToken) -> str:
+def _both_ends(
+    attacked: Attacked, internal: Mapping[str, CellTable] | None, unknowns: Unknowns
+) -> tuple[Floats, Floats]:
+    """Values below and above the true ones that moves show to be possible."""
+    if internal is None:
+        return np.full(len(unknowns.low), inf), np.full(len(unknowns.low), -inf)
+    kept = Kept.of(attacked, internal)
+    low, high = np.minimum(unknowns.low - kept.value, 0.0), unknowns.high
+    down, up = _shown(attacked, internal, unknowns).reach(low, high)
+    return kept.value - down, kept.value + up
+
+
+def _shown(attacked: Attacked, internal: Mapping[str, CellTable], unknowns: Unknowns) -> Shown:
+    """The moves of the agency's tables that keep the sums of some equations."""
+    files = [table.file for table in attacked.tables]
+    return Shown.of(internal, files, attacked.where).keeping(unknowns.matrix)
+
+
+def _told(attacked: Attacked, room: Room, ends: tuple[Floats, Floats], token: CancelToken) -> str:
     """See :func:`told_in_public`; two points in which a cell differs show that it is not told."""
-    count = len(attacked.unknown)
-    low, high = np.full(count, inf), np.full(count, -inf)
+    low, high = ends
 
     def take(columns: Ints, point: Floats | None) -> bool:
         if point is not None:
@@ -159,6 +184,11 @@ def _told(attacked: Attacked, room: Room, token: CancelToken) -> str:
 
     random = np.random.default_rng(_SEED)
     for columns in room.parts:
+        if len(columns) > _LARGE and not all(map(open_, columns.tolist())):
+            for side in room.sides(columns, token) or ():
+                take(columns, side)
+        if all(map(open_, columns.tolist())):
+            continue
         for _ in range(_TRIES):
             token.check()
             mixed = dict(zip(columns.tolist(), random.uniform(-1, 0, len(columns)), strict=True))
@@ -245,8 +275,9 @@ def unprotected(
     token: CancelToken,
     merged: bool = False,
     owners: Mapping[int, int] | None = None,
-) -> tuple[str, str]:
-    """What is wrong with the protection of unsafe cells, and with the recorded intervals.
+) -> tuple[str, str, int]:
+    """What is wrong with the protection of unsafe cells, and with the recorded intervals; how many
+    unsafe cells were attacked by contributors alone, at least.
 
     In linked tables cells of other dimensions can hold the same contributors, which the source
     alone shows: unless their numbers are ``merged``, recorded intervals may be narrower there, and
@@ -256,19 +287,63 @@ def unprotected(
     kept = Kept.of(attacked, internal, owners)
     if known.present:
         kept = kept.never_certain()
-    room = Room(known.moves(attacked, kept))
+    unknowns = known.moves(attacked, kept)
+    room, shown = Room(unknowns), _shown(attacked, internal, unknowns)
+    far = shown.reach(unknowns.low, unknowns.high)
     goals = [
-        np.where(kept.unsafe, ends, 0.0) for ends in (kept.lower_required, kept.upper_required)
+        np.where(kept.unsafe & (reach < ends * (1 - _NEAR)), ends, 0.0)
+        for ends, reach in zip((kept.lower_required, kept.upper_required), far, strict=True)
     ]
-    fault = _short(attacked, kept, *reached(room, goals[0], goals[1], token))
+    found = reached(room, goals[0], goals[1], token)
+    fault = _short(attacked, kept, *(np.maximum(*each) for each in zip(found, far, strict=True)))
     if not fault and linked:
         fault = _short(attacked, kept, kept.value - kept.lower, kept.upper - kept.value)
+    alone = int(kept.unsafe.sum())
     if not fault:
         who = singletons, known.more(attacked, internal, kept)
-        fault = _by_single_ones(attacked, kept, who, _Beforehand(attacked, internal, known), token)
-    wanted = np.argsort(~kept.unsafe, kind="stable")[: MOST_PROGRAMS // 2].tolist()
-    least, most = ranges(room, np.abs(kept.value), wanted, token)
-    return fault, _recorded(attacked, kept, least, most, wanted, linked=linked)
+        beforehand = _Beforehand(attacked, internal, known)
+        fault, alone = _by_single_ones(attacked, kept, who, beforehand, shown, token)
+    return fault, _other_ends(attacked, internal, kept, unknowns, far, token, linked=linked), alone
+
+
+def _other_ends(
+    attacked: Attacked,
+    internal: Mapping[str, CellTable],
+    kept: Kept,
+    unknowns: Unknowns,
+    far: Floats,
+    token: CancelToken,
+    *,
+    linked: bool,
+) -> str:
+    """What is wrong with the recorded intervals: by moves where they say that they are at least so
+    wide, by sums and programs where they are exact.
+    """
+    least_ones = [_is_least(attacked, internal, place) for place in range(len(far[0]))]
+    at_least = np.array(least_ones, dtype=bool)
+    fault = _recorded(
+        *(attacked, kept, -far[0], far[1], np.flatnonzero(at_least).tolist()), linked=linked
+    )
+    exact = ~at_least
+    if not fault and at_least.any():
+        outer = by_single_sums(unknowns)
+        same = (far[0] >= -outer[0] * (1 - _NEAR)) & (far[1] >= outer[1] * (1 - _NEAR))
+        met = np.flatnonzero(exact & same)
+        fault = _recorded(attacked, kept, -far[0], far[1], met.tolist(), linked=linked)
+        exact &= ~same
+    if fault:
+        return fault
+    order = np.argsort(~kept.unsafe, kind="stable")
+    wanted = order[exact[order]][: MOST_PROGRAMS // 2].tolist()
+    least, most = ranges(Room(unknowns), np.abs(kept.value), wanted, token)
+    return _recorded(attacked, kept, least, most, wanted, linked=linked)
+
+
+def _is_least(attacked: Attacked, internal: Mapping[str, CellTable], place: int) -> bool:
+    """Whether the agency's table says that an interval is at least as wide as recorded."""
+    table, cell = attacked.where[place]
+    texts = internal[attacked.tables[table].file].internal.get(INTERVAL)
+    return texts is not None and texts[cell] == IS_LEAST
 
 
 @dataclass(frozen=True)
@@ -326,7 +401,10 @@ def told_as_present(
     moves = known.more(attacked, internal, kept)[0]
     room, low = Room(moves), np.minimum(kept.lower_required, -moves.low)
     goals = [np.where(kept.unsafe, ends, 0.0) for ends in (low, kept.upper_required)]
-    reach = reached(room, goals[0], goals[1], token)
+    far = _shown(attacked, internal, moves).reach(moves.low, moves.high)
+    open_ = [np.where(r < g * (1 - _NEAR), g, 0.0) for r, g in zip(far, goals, strict=True)]
+    found_far = reached(room, open_[0], open_[1], token)
+    reach = [np.maximum(*each) for each in zip(found_far, far, strict=True)]
     beforehand = _Beforehand(attacked, internal, known)
     found = [0, 0]
     for place in np.flatnonzero(kept.unsafe).tolist():
@@ -353,13 +431,18 @@ def told_as_whole(
     kept, counts = Kept.of(attacked, internal), attacked.of_tables(known.counts)
     if (kept.value[counts] % 1).any():
         return 0, 0, 0
-    room = WholeRoom(known.more(attacked, internal, kept)[0])
+    unknowns = known.more(attacked, internal, kept)[0]
+    room = WholeRoom(unknowns)
+    far = _shown(attacked, internal, unknowns).steps(unknowns.low, unknowns.high)
     everything = attacked.without_values(internal)
     all_kept = Kept.of(everything, internal)
     beforehand = WholeRoom(known.more(everything, internal, all_kept)[0])
     found = [0, 0, 0]
     for place in np.flatnonzero(kept.unsafe & counts).tolist():
         token.check()
+        needs = float(kept.lower_required[place]), float(kept.upper_required[place])
+        if all(far[way][place] >= need - _TOLERANCE for way, need in enumerate(needs)):
+            continue
         if room.at_ends(place):
             continue
         if sum(found) >= MOST_PROGRAMS:
@@ -367,8 +450,7 @@ def told_as_whole(
             continue
         there = everything.unknown[attacked.number(place)]
         short, sure = False, True
-        for up, ends in ((False, kept.lower_required), (True, kept.upper_required)):
-            need = float(ends[place])
+        for up, need in zip((False, True), needs, strict=True):
             reach = room.steps(place, need, upward=up)
             if reach is None or reach < need - _TOLERANCE:
                 # What follows without any table cannot be hidden.
@@ -466,9 +548,11 @@ def _by_single_ones(
     kept: Kept,
     who: tuple[bool, tuple[Unknowns, bool]],
     beforehand: _Beforehand,
+    shown: Shown,
     token: CancelToken,
-) -> str:
-    """The first unsafe cell that someone comes too close to who knows more than the plan says.
+) -> tuple[str, int]:
+    """The first unsafe cell that someone comes too close to who knows more than the plan says, and
+    how many were looked at.
 
     That is each contributor who is alone in another cell (where ``who`` asks), and whoever sees
     that no suppressed count is 0. A cell that moves far enough while all cells of such contributors
@@ -476,10 +560,16 @@ def _by_single_ones(
     """
     singletons, (moves, informed) = who
     room = Room(moves)
+    alone = Alone(kept.owner, kept.value, kept.told) if singletons else None
+    far = shown.reach(moves.low, moves.high, alone)
+    ends = np.minimum(kept.lower_required, -moves.low), kept.upper_required
+    open_ = [end > np.maximum(reach, 0.0) for end, reach in zip(ends, far, strict=True)]
+    left = np.flatnonzero(kept.unsafe & (open_[0] | open_[1]))
+    looked = int(kept.unsafe.sum()) - max(0, len(left) - MOST_PROGRAMS // 2)
     cells: dict[int, list[int]] = {_EVERYONE: []} if informed else {}
     for place in np.flatnonzero(kept.owner >= 0).tolist() if singletons else []:
         cells.setdefault(int(kept.owner[place]), []).append(place)
-    for place in np.flatnonzero(kept.unsafe)[: MOST_PROGRAMS // 2].tolist():
+    for place in left[: MOST_PROGRAMS // 2].tolist():
         others = [who for who in cells if who != kept.owner[place]]
         if kept.owner[place] >= 0 and not kept.told:
             # Another cell with one contributor and the same value may be the same contributor's.
@@ -490,7 +580,8 @@ def _by_single_ones(
             ]
         down = min(float(kept.lower_required[place]), -float(moves.low[place]))
         for upward, need in ((False, down), (True, float(kept.upper_required[place]))):
-            groups = [others] if others and need > 0 else []
+            reach = float(far[int(upward)][place])
+            groups = [others] if others and not _reaches(kept, place, reach, need) else []
             while groups:
                 token.check()
                 group = groups.pop()
@@ -504,17 +595,18 @@ def _by_single_ones(
                 # Who knows a part of a total knows that it is at least that much.
                 most = beforehand.far(place, need, fixed, upward=upward)
                 if not _reaches(kept, place, reach, most):
-                    if not fixed:
-                        return msg(
-                            "cell {cell}: an attacker comes closer than required, since no "
-                            "suppressed count is 0",
-                            cell=attacked.name(place),
-                        )
-                    alone = msg(
-                        ", for someone who is alone in {cell}", cell=attacked.name(fixed[0])
-                    )
-                    return _closer(attacked, place, alone)
-    return ""
+                    return _closer_alone(attacked, place, fixed), looked
+    return "", looked
+
+
+def _closer_alone(attacked: Attacked, place: int, fixed: Sequence[int]) -> str:
+    if not fixed:
+        return msg(
+            "cell {cell}: an attacker comes closer than required, since no suppressed count is 0",
+            cell=attacked.name(place),
+        )
+    alone = msg(", for someone who is alone in {cell}", cell=attacked.name(fixed[0]))
+    return _closer(attacked, place, alone)
 
 
 def _reaches(kept: Kept, place: int, reach: float, need: float) -> bool:
@@ -559,9 +651,17 @@ def _recorded(
     return ""
 
 
-def compared(cells: int) -> str:
+def compared(attacked: Attacked, internal: Mapping[str, CellTable]) -> str:
     """How many recorded intervals were compared."""
-    most = MOST_PROGRAMS // 2
+    cells, most = len(attacked.unknown), MOST_PROGRAMS // 2
+    least = sum(_is_least(attacked, internal, place) for place in range(cells))
+    if least:
+        return msg(
+            "{n}; {least:,} intervals are at least as wide as recorded, by moves that keep all "
+            "sums; the others are exact",
+            n=words(cells),
+            least=least,
+        )
     if cells <= most:
         return words(cells)
     return msg(
@@ -569,16 +669,18 @@ def compared(cells: int) -> str:
     )
 
 
-def held(attacked: Attacked, internal: Mapping[str, CellTable], *, singletons: bool) -> str:
+def held(
+    attacked: Attacked, internal: Mapping[str, CellTable], looked: int, *, singletons: bool
+) -> str:
     """That unsafe cells are protected, and how many were attacked by contributors alone."""
-    kept, most = Kept.of(attacked, internal), MOST_PROGRAMS // 2
+    kept = Kept.of(attacked, internal)
     unsafe = int(kept.unsafe.sum())
-    if not singletons or unsafe <= most or not (kept.owner >= 0).any():
+    if not singletons or unsafe <= looked or not (kept.owner >= 0).any():
         return "every unsafe cell's interval reaches as far as required on both sides"
     return msg(
         "every unsafe cell's interval reaches as far as required on both sides; as contributors "
         "who are alone in a cell see it, {n:,} of {all:,} were attacked",
-        n=most,
+        n=looked,
         all=unsafe,
     )
 

@@ -18,9 +18,11 @@ from scipy.sparse.csgraph import connected_components
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.verifiers.tables.inner import both_sides
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 Row = tuple[Mapping[int, float], float]
 """An equation over unknowns: their coefficients, and what their sum is."""
 
@@ -131,6 +133,13 @@ class Room:
             largest = float(known[np.isfinite(known)].max(initial=0.0)) or 1.0
             self._kept[number] = csr_array(self._matrix[rows][:, columns]), sums, largest
         return self._kept[number]
+
+    def sides(self, columns: Ints, token: CancelToken) -> tuple[Floats, Floats] | None:
+        """Two points of a part with its sums that differ where they can, not below 0 where nothing
+        is; None where none were found by projections. Raises Cancelled.
+        """
+        inner, sums, _ = self._inner(int(self._part[columns[0]]))
+        return both_sides(inner, sums, self._box[columns, 0], token)
 
     def end(
         self,

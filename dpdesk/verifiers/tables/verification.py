@@ -13,7 +13,15 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plain import fraction_of
 from dpdesk.core.release import CELLS_COUNTED, CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY, SUPPRESSED, CellAxis, CellTable
+from dpdesk.core.tabulation import (
+    MOVED_COLUMNS,
+    PRIMARY,
+    PUBLISHED,
+    SECONDARY,
+    SUPPRESSED,
+    CellAxis,
+    CellTable,
+)
 from dpdesk.verifiers.promises import Sentences, first_difference
 from dpdesk.verifiers.reading import guarantee_of, number
 from dpdesk.verifiers.tables.published import (
@@ -542,7 +550,7 @@ class _Case:
         checks = []
         if not known.lower and known.upper is None and not means:
             # Of the files alone: that a safe cell follows from which rows are where harms nobody.
-            fault = told_in_public(replace(attacked, sums=()), known.signed, token)
+            fault = told_in_public(replace(attacked, sums=()), known.signed, token, internal)
             said = msg(
                 "{n}, and none can be computed from the published ones",
                 n=words(len(attacked.unknown)),
@@ -552,7 +560,7 @@ class _Case:
             found = "only the agency knows how far unsafe cells must be protected"
             return [*checks, ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
         alone, source = promised.get("singletons") is True, bool(self.again)
-        fault, ranges = unprotected(
+        fault, ranges, looked = unprotected(
             *(attacked, internal, known),
             singletons=alone,
             token=token,
@@ -560,9 +568,9 @@ class _Case:
             owners=self._owners() if source else None,
         )
         inside = _inside(self.lines)
-        said = held(attacked, internal, singletons=alone)
+        said = held(attacked, internal, looked, singletons=alone)
         checks.append(_check(ATTACK, fault, said, path))
-        checks.append(_check(RANGES, ranges, compared(len(attacked.unknown)), inside))
+        checks.append(_check(RANGES, ranges, compared(attacked, internal), inside))
         if recorded is None:
             return checks
         whole = told_as_whole(attacked, internal, known, token)
@@ -602,13 +610,13 @@ class _Case:
             return []
         attacked = Attacked.of(self.tables, self.numbers(), self.sums)
         known = self._known(as_table(self.parameters.get("attacker") or {}), self.tables)
-        _, ranges = unprotected(
+        _, ranges, _ = unprotected(
             *(attacked, self.internal, known),
             singletons=False,
             token=token,
             merged=bool(self.again),
         )
-        return [_check(RANGES, ranges, compared(len(attacked.unknown)), _inside(self.lines))]
+        return [_check(RANGES, ranges, compared(attacked, self.internal), _inside(self.lines))]
 
     def moved(self) -> ClaimCheck:
         """Whether every unsafe cell is published as another value, as far away as is asked."""
@@ -726,7 +734,7 @@ class _Case:
                     for text, weight in zip(texts, weights, strict=True)
                 )
                 for key, texts in inside.internal.items()
-                if key not in ("value", "status", "frequency")
+                if key not in ("value", "status", "frequency", *MOVED_COLUMNS)
             }
             own = {
                 **inside.internal,

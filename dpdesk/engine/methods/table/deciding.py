@@ -14,6 +14,9 @@ from dpdesk.core.messages import counted as counted_text
 from dpdesk.core.messages import msg
 from dpdesk.core.table_parameters import MEAN
 from dpdesk.core.tabulation import (
+    INTERVAL,
+    IS_LEAST,
+    MOVED_COLUMNS,
     PRIMARY,
     PUBLISHED,
     SECONDARY,
@@ -56,6 +59,8 @@ class Protected:
     upper: Floats
     internal: dict[str, object] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    columns: tuple[Mapping[str, tuple[str, ...]], ...] = ()
+    """Of each table, ``MOVED_COLUMNS``; empty where all intervals are exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +112,22 @@ def made_again(
                 numbers = [float(text) * 10**scale if text else np.inf for text in inside[key]]
                 end[own] = numbers
     searched = {key: recorded[key] for key in (BOUND, *TOLD, *WHOLE) if key in recorded}
-    protected = Protected(hidden, released, ends[0], ends[1], searched)
+    tables = [kept[spec.file].internal for spec in settings.tables]
+    columns = tuple({key: one[key] for key in MOVED_COLUMNS} for one in tables if INTERVAL in one)
+    if columns:
+        least = np.zeros(len(system), dtype=bool)
+        for own, one in zip(system.variables, columns, strict=True):
+            least[own] |= np.array(one[INTERVAL]) == IS_LEAST
+        searched[AT_LEAST] = int(least.sum())
+    protected = Protected(hidden, released, ends[0], ends[1], searched, columns=columns)
     return outcome_of(Decision(counted, judged, protected))
 
 
 TOGETHER = "together"
 """What is known of sums that the tables have in common, where there are several."""
+AT_LEAST = "at_least"
+"""Of how many suppressed cells the intervals reach at least as far as is recorded; the others are
+exact."""
 BOUND = "bound"
 """The proven least cost: what of the figures only the search can tell."""
 TOLD = "told_exactly_if_present", "told_closer_if_present"
@@ -267,10 +282,24 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
     found += _told_if_present(internal)
     found += _told_as_whole(internal)
     found += _not_proven(settings, internal)
+    found += _not_exact(internal)
     if settings.protect == SUPPRESS and settings.secondary == NONE and unsafe:
         sentence = "Only unsafe cells are suppressed: many can be computed back from totals."
         found.append(Note("table.no-secondary", sentence))
     return found
+
+
+def _not_exact(internal: Mapping[str, object]) -> Iterator[Note]:
+    """That intervals of suppressed cells may be wider than recorded."""
+    if internal.get(AT_LEAST):
+        said = counted_text(
+            "The interval of {n:,} suppressed cell reaches at least as far as recorded: moves that "
+            "keep all sums show it, and no program was solved for its ends.",
+            "The intervals of {n:,} suppressed cells reach at least as far as recorded: moves that "
+            "keep all sums show it, and no programs were solved for their ends.",
+            n=int(str(internal[AT_LEAST])),
+        )
+        yield Note("table.at-least", said)
 
 
 def _not_proven(settings: Settings, internal: Mapping[str, object]) -> Iterator[Note]:
@@ -402,6 +431,7 @@ def _table(decision: Decision, place: int) -> CellTable:
         "upper_required": tuple(number_texts(required.upper[own], scale, divisors)),
         "lower": ends[0],
         "upper": ends[1],
+        **(protected.columns[place] if protected.columns else {}),
     }
     axes = _axes(table)
     return CellTable(spec.name, spec.file, axes, values, tuple(public.tolist()), internal)

@@ -8,11 +8,14 @@ from dataclasses import astuple, replace
 from typing import cast
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
 from dpdesk.core.messages import msg
+from dpdesk.core.tabulation import CAN_MOVE, INTERVAL, IS_EXACT, IS_LEAST
 from dpdesk.engine.methods.table.counting import Counted
 from dpdesk.engine.methods.table.deciding import (
+    AT_LEAST,
     BOUND,
     PROTECT,
     TOLD,
@@ -26,12 +29,14 @@ from dpdesk.engine.methods.table.deciding import (
 )
 from dpdesk.engine.methods.table.settings import NONE
 from dpdesk.engine.tables.adjusting import Wanted, adjusted
-from dpdesk.engine.tables.audit import Problem, audit, targets_of, told_as_present
-from dpdesk.engine.tables.model import Exact, Floats
+from dpdesk.engine.tables.audit import Problem, audit, targets_of
+from dpdesk.engine.tables.model import Exact, Flags, Floats, Ints
+from dpdesk.engine.tables.present import told_as_present
 from dpdesk.engine.tables.rounding import controlled
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.suppression import How, suppress
 from dpdesk.engine.tables.whole import told_as_whole
+from dpdesk.engine.tables.witnesses import Witnesses
 
 _DIGITS = 14
 
@@ -46,6 +51,7 @@ def suppressed(
     system, settings, bounds = counted.system, counted.settings, bounds_of(counted)
     hidden = judged.required.unsafe & ~system.known
     internal: dict[str, object] = {}
+    witnesses = None
     if settings.secondary != NONE:
         stop = CancelToken()
         pattern = suppress(
@@ -58,22 +64,63 @@ def suppressed(
         )
         _told_to_end(stop, report)
         hidden = pattern.suppressed
+        witnesses = pattern.witnesses
         internal[BOUND] = plain_amount(pattern.bound)
         filled = counted.filled(judged) if settings.present else None
         whole = told_as_whole(
             Problem.of(system, bounds, filled=filled),
-            *(hidden, targets_of(judged.required), counted.steps(), token),
+            *(hidden, targets_of(judged.required), counted.steps(), token, witnesses),
         )
         internal |= dict(zip(WHOLE, astuple(whole), strict=True))
         if not settings.present:
             problem = Problem.of(system, bounds, filled=counted.filled(judged))
-            told = told_as_present(problem, hidden, judged.required, token)
+            told = told_as_present(problem, hidden, judged.required, token, witnesses)
             internal |= dict(zip(TOLD, told, strict=True))
-    found = audit(system, hidden, bounds, token)
-    low = _tidy(np.maximum(found.lower, bounds.lower), system.cells.values)
-    return Protected(
-        hidden, system.cells.values, low, _tidy(found.upper, system.cells.values), internal
+    return _audited(counted, hidden, witnesses, internal, token)
+
+
+def _audited(
+    counted: Counted,
+    hidden: Flags,
+    witnesses: Witnesses | None,
+    internal: dict[str, object],
+    token: CancelToken,
+) -> Protected:
+    """What readers can tell of suppressed cells: exactly, or of large parts what moves show."""
+    system, bounds, values = counted.system, bounds_of(counted), counted.system.cells.values
+    reach = None
+    if witnesses is not None:
+        problem = Problem.of(system, bounds)
+        reach = witnesses.reach(problem.low, problem.high)
+    found = audit(system, hidden, bounds, token, reach=reach)
+    low = _tidy(np.maximum(found.lower, bounds.lower), values)
+    ends = low, _tidy(found.upper, values)
+    if witnesses is None or found.proven.all():
+        return Protected(hidden, values, *ends, internal)
+    least = hidden & ~found.proven
+    internal[AT_LEAST] = int(least.sum())
+    columns = tuple(
+        {INTERVAL: _intervals(hidden[own], least[own]), CAN_MOVE: _moves(witnesses, own, scale)}
+        for own, scale in zip(system.variables, counted.scales, strict=True)
     )
+    return Protected(hidden, values, *ends, internal, columns=columns)
+
+
+def _intervals(hidden: Flags, least: Flags) -> tuple[str, ...]:
+    """Whether the interval of each cell of a table is exact."""
+    return tuple(np.where(hidden, np.where(least, IS_LEAST, IS_EXACT), "").tolist())
+
+
+def _moves(witnesses: Witnesses, own: Ints, scale: int) -> tuple[str, ...]:
+    """By cell of a table, the moves that it takes part in and how far it goes in each."""
+    columns = csc_array(witnesses.matrix)
+    numbers = columns.indices.tolist()
+    amounts = [
+        f"{number + 1}:{int(amount) if amount.is_integer() else amount!r}"
+        for number, amount in zip(numbers, (columns.data / 10**scale).tolist(), strict=True)
+    ]
+    ends = columns.indptr
+    return tuple(" ".join(amounts[ends[v] : ends[v + 1]]) for v in own.tolist())
 
 
 def _told_to_end(stop: CancelToken, report: Report) -> None:

@@ -45,7 +45,7 @@ from dpdesk.core.table_parameters import (
     is_tables,
     is_waiver,
 )
-from dpdesk.core.tabulation import INTERNAL_COLUMNS, Among
+from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, Among
 from dpdesk.engine.methods.table.records import ATTACKER, MEASURE, READY, RULES, TABLES
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
@@ -710,7 +710,7 @@ def check_settings(
                 hint,
             )
     for name in settings.dimensions:
-        if name in INTERNAL_COLUMNS:
+        if name in (*INTERNAL_COLUMNS, *MOVED_COLUMNS):
             raise _wrong(
                 "table.reserved",
                 name,

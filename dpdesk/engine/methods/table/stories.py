@@ -14,7 +14,7 @@ from dpdesk.core.messages import counted as counted_text
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import grouped_decimal, quoted
 from dpdesk.core.table_parameters import MEAN
-from dpdesk.core.tabulation import CellStory, CellTable, Crosstab
+from dpdesk.core.tabulation import INTERVAL, IS_LEAST, CellStory, CellTable, Crosstab
 from dpdesk.engine.methods.table.counting import rules_of
 from dpdesk.engine.methods.table.deciding import (
     Decision,
@@ -90,7 +90,9 @@ class _Teller:
                 yield msg("It is published as {value}.", value=_figure(table.values[cell]))
             return
         if self.decision.protected.hidden[self.variable]:
-            yield from self._learned(inside["lower"][cell], inside["upper"][cell], unsafe)
+            least = inside.get(INTERVAL, ("",) * (cell + 1))[cell] == IS_LEAST
+            ends = inside["lower"][cell], inside["upper"][cell]
+            yield from self._learned(*ends, unsafe=unsafe, least=least)
         yield from self._costs(unsafe, token)
 
     def _texts(self, *amounts: Fraction | int) -> list[str]:
@@ -172,9 +174,16 @@ class _Teller:
     def _value(self) -> Fraction:
         return Fraction(self.decision.counted.system.cells.values[self.variable])
 
-    def _learned(self, lower: str, upper: str, unsafe: bool) -> Iterator[str]:
-        """What readers can tell of a suppressed cell."""
-        if lower and upper:
+    def _learned(self, lower: str, upper: str, *, unsafe: bool, least: bool) -> Iterator[str]:
+        """What readers can tell of a suppressed cell; with ``least`` it may be less."""
+        if least and lower and upper:
+            yield msg(
+                "Suppressed: to readers everything between {lower} and {upper} seems possible, and "
+                "perhaps more: in a table as large as this the ends were not computed.",
+                lower=_figure(lower),
+                upper=_figure(upper),
+            )
+        elif lower and upper:
             yield msg(
                 "Suppressed: readers can tell that it is between {lower} and {upper}.",
                 lower=_figure(lower),

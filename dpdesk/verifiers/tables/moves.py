@@ -1,0 +1,158 @@
+"""Moves that the agency's tables name: how far they show suppressed cells to be from their values.
+
+A move changes suppressed cells, and no published one. Whether it keeps the sums of the tables is
+found by adding up; how often it can be made, forwards and backwards, by the bounds of its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from dpdesk.core.tabulation import CAN_MOVE, CellTable
+from dpdesk.verifiers.tables.intervals import Floats, Ints, Unknowns
+from dpdesk.verifiers.tables.published import Place
+
+_CLOSE = 1e-7
+_MOST_TIMES = 1e6
+_ROUNDS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Moves that keep every sum: the unknowns of each, and how far each of them goes."""
+
+    moves: tuple[tuple[Ints, Floats], ...]
+
+    @classmethod
+    def of(
+        cls, internal: Mapping[str, CellTable], files: Sequence[str], where: Sequence[Place]
+    ) -> Shown:
+        """The moves that tables name, by the ``where`` of unknowns in the tables of ``files``.
+
+        Raises ValueError for a text that names none.
+        """
+        named: dict[int, dict[int, float]] = {}
+        for unknown, (table, cell) in enumerate(where):
+            texts = internal[files[table]].internal.get(CAN_MOVE)
+            for text in texts[cell].split() if texts is not None else ():
+                number, _, amount = text.partition(":")
+                far, inside = float(amount), named.setdefault(int(number), {})
+                if unknown in inside or not far or not isfinite(far):
+                    raise ValueError("a cell is in a move once, and goes somewhere in it")
+                inside[unknown] = far
+        pairs = (
+            (np.array(list(each), np.int64), np.array(list(each.values())))
+            for each in named.values()
+        )
+        return cls(tuple(pairs))
+
+    def keeping(self, rows: csr_array) -> Shown:
+        """Those that keep the sums of these equations, closely for the cell that goes least."""
+        kept = []
+        if self.moves:
+            ends = np.cumsum([0, *(len(cells) for cells, _ in self.moves)])
+            cells = np.concatenate([cells for cells, _ in self.moves])
+            amounts = np.concatenate([amounts for _, amounts in self.moves])
+            shape = (len(self.moves), rows.shape[1])
+            off = abs(rows @ csr_array((amounts, cells, ends), shape=shape).T)
+            most = off.max(axis=0).toarray().ravel() if rows.shape[0] else np.zeros(shape[0])
+            least = [float(np.abs(amounts).min()) for _, amounts in self.moves]
+            kept = [
+                move
+                for move, wrong, small in zip(self.moves, most.tolist(), least, strict=True)
+                if wrong <= _CLOSE * small
+            ]
+        return Shown(tuple(kept))
+
+    def reach(self, low: Floats, high: Floats, alone: Alone | None = None) -> NDArray[np.float64]:
+        """How far each unknown can go down (first) and up, between bounds around 0.
+
+        ``alone`` says which cells of a move count: not those that its contributors would tell.
+        """
+        found = np.zeros((2, len(low)))
+        for cells, amounts in self.moves:
+            on, back = _times(amounts, low[cells], high[cells])
+            counts = np.ones(len(cells), bool) if alone is None else alone.hidden(cells)
+            ends = np.stack([amounts * on, amounts * -back])[:, counts]
+            at = cells[counts]
+            found[0, at] = np.maximum(found[0, at], -ends.min(axis=0))
+            found[1, at] = np.maximum(found[1, at], ends.max(axis=0))
+        return found
+
+    def steps(self, low: Floats, high: Floats) -> NDArray[np.float64]:
+        """:meth:`reach` in whole numbers, by moves of whole numbers alone."""
+        found = np.zeros((2, len(low)))
+        low, high = np.ceil(low - _CLOSE), np.floor(high + _CLOSE)
+        for cells, amounts in self.moves:
+            parts = amounts / np.abs(amounts).min()
+            whole = np.rint(parts)
+            if np.abs(parts - whole).max() > _CLOSE:
+                continue
+            times = _times(whole, low[cells], high[cells])
+            on, back = (np.floor(min(each, _MOST_TIMES) + _CLOSE) for each in times)
+            ends = np.stack([whole * on, whole * -back])
+            found[0, cells] = np.maximum(found[0, cells], -ends.min(axis=0))
+            found[1, cells] = np.maximum(found[1, cells], ends.max(axis=0))
+        return found
+
+
+def _times(amounts: Floats, low: Floats, high: Floats) -> tuple[float, float]:
+    """How often a move can be made, and its opposite."""
+    up, down = amounts > 0, amounts < 0
+    on = np.concatenate([high[up] / amounts[up], low[down] / amounts[down]])
+    back = np.concatenate([-low[up] / amounts[up], -high[down] / amounts[down]])
+    return float(on.min()), float(back.min())
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """Who is alone in each unknown (-1: nobody); ``told`` as for ``Kept``."""
+
+    owner: Ints
+    value: Floats
+    told: bool
+
+    def hidden(self, cells: Ints) -> NDArray[np.bool_]:
+        """Of the cells of a move, those for which no other contributor knows that it is not made.
+
+        Where owners are not told, cells of one contributor and the same value may be one's.
+        """
+        owned = self.owner[cells] >= 0
+        if not owned.any():
+            return np.ones(len(cells), dtype=bool)
+        names = self.owner[cells][owned] if self.told else self.value[cells][owned]
+        return owned if (names == names[0]).all() else np.zeros(len(cells), dtype=bool)
+
+
+def by_single_sums(unknowns: Unknowns) -> tuple[Floats, Floats]:
+    """Bounds of moves that follow from single equations, again and again."""
+    low, high = unknowns.low.copy(), unknowns.high.copy()
+    places = [np.array(list(row), np.int64) for row, _ in unknowns.rows]
+    factors = [np.array(list(row.values())) for row, _ in unknowns.rows]
+    for _ in range(_ROUNDS):
+        before = low.copy(), high.copy()
+        for at, by in zip(places, factors, strict=True):
+            ends = np.stack([by * low[at], by * high[at]])
+            most = _rest(ends.max(axis=0))
+            least = _rest(ends.min(axis=0))
+            floor, ceiling = -most / by, -least / by
+            low[at] = np.minimum(np.maximum(low[at], np.minimum(floor, ceiling)), 0.0)
+            high[at] = np.maximum(np.minimum(high[at], np.maximum(floor, ceiling)), 0.0)
+        if (low == before[0]).all() and (high == before[1]).all():
+            break
+    return low, high
+
+
+def _rest(ends: Floats) -> Floats:
+    """For each entry the sum of the others, some of which may be infinite."""
+    open_ = np.isinf(ends)
+    finite = np.where(open_, 0.0, ends)
+    others = finite.sum() - finite
+    endless = float(ends[open_][0]) if open_.any() else 0.0
+    return np.where(open_.sum() - open_ > 0, endless, others)

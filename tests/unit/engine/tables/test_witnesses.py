@@ -1,0 +1,129 @@
+"""Moves as witnesses of an audit: against literal definitions, programs, and attackers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables import suppression
+from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
+from dpdesk.engine.tables.model import Bounds, Dimension, System
+from dpdesk.engine.tables.rules import Judgement, Rule, judge
+from dpdesk.engine.tables.suppression import How, suppress
+from dpdesk.engine.tables.witnesses import Witnesses
+from tests.helpers.tables import drawn_system, filled
+from tests.reference.tables import moved_so_far
+
+TOKEN = CancelToken()
+MANY = settings(max_examples=60, deadline=None)
+seeds = st.integers(0, 10**6)
+
+
+def protected(
+    seed: int, how: How, *, present: bool = False
+) -> tuple[System, Judgement, Problem, np.ndarray, Witnesses]:
+    """A small system protected as if it were large, with its witnesses."""
+    system = drawn_system(np.random.default_rng(seed))
+    told = judge(system, [Rule("threshold", 2, range=Fraction(1, 4))])
+    bounds = Bounds.of(system.cells.values)
+    filled_in = (system.cells.values > 0).astype(np.float64) if present else None
+    with pytest.MonkeyPatch.context() as patch:
+        for limit in ("LARGE", "LARGEST_PROVEN"):
+            patch.setattr(suppression, limit, 0)
+        try:
+            found = suppress(
+                *(system, told, bounds, system.cells.values, TOKEN, how), filled=filled_in
+            )
+        except suppression.RefusedError:
+            reject()
+    problem = Problem.of(system, bounds, alone(system), filled_in)
+    return system, told, problem, found.suppressed, found.witnesses or Witnesses.of([], problem)
+
+
+@MANY
+@given(seeds, st.sampled_from(["heuristic", "hitas"]), st.booleans())
+def test_what_moves_cover_no_attacker_comes_close_to(seed: int, how: How, present: bool) -> None:
+    _, told, problem, hidden, found = protected(seed, how, present=present)
+    targets = targets_of(told.required, zeros=present)
+    covered = found.covered(problem, targets)
+    shown = [target for target, there in zip(targets, covered, strict=True) if there]
+    assert exposed(problem, hidden, shown, TOKEN, 1) == []
+
+
+@MANY
+@given(seeds, st.sampled_from(["heuristic", "hitas"]))
+def test_moves_reach_as_far_as_by_the_letter_and_no_farther_than_programs(
+    seed: int, how: How
+) -> None:
+    system, _, problem, hidden, found = protected(seed, how)
+    down, up = found.reach(problem.low, problem.high)
+    ends = audit(system, hidden, Bounds.of(system.cells.values), TOKEN, 1)
+    values = system.cells.values.astype(np.float64)
+    assert (values - down >= ends.lower - 1e-6).all()
+    assert (values + up <= ends.upper + 1e-6).all()
+    rows = problem.matrix.tolil()
+    equations = [
+        dict(zip(cells, map(int, factors), strict=True))
+        for cells, factors in zip(rows.rows, rows.data, strict=True)
+    ]
+    low = [Fraction(x) for x in problem.low.tolist()]
+    high = [None if np.isinf(x) else Fraction(x) for x in problem.high.tolist()]
+    wanted: dict[int, list[list[Fraction | None]]] = {}
+    for number in range(found.matrix.shape[0]):
+        ends_of = slice(*found.matrix.indptr[number : number + 2])
+        cells = found.matrix.indices[ends_of].tolist()
+        move = dict(zip(cells, map(Fraction, found.matrix.data[ends_of].tolist()), strict=True))
+        for cell, sides in moved_so_far(move, equations, low, high).items():
+            wanted.setdefault(cell, [[], []])
+            for side, far in zip(wanted[cell], sides, strict=True):
+                side.append(far)
+    for cell, sides in wanted.items():
+        for reach, side in zip((down, up), sides, strict=True):
+            most = np.inf if None in side else float(max(x for x in side if x is not None))
+            assert reach[cell] == pytest.approx(most)
+
+
+@MANY
+@given(seeds)
+def test_steps_of_moves_are_tables_that_others_could_have_too(seed: int) -> None:
+    """All whole tables with the published cells, one by one."""
+    rng = np.random.default_rng(seed)
+    dimensions = [Dimension.flat("ab"[i], ["p", "q", "r"][: 2 + i]) for i in range(2)]
+    system = System.of([filled(dimensions, rng.integers(0, 4, 6))])
+    problem = Problem.of(system, Bounds.of(system.cells.values))
+    ones = np.ones(len(system))
+    square = [(np.array([0, 1, 4, 5]), np.array([1.0, -1.0, -1.0, 1.0]))]
+    found = Witnesses.of(square, problem)
+    down, up = found.whole(problem.low, problem.high, ones)
+    inner = [i for i in range(len(system)) if i in (0, 1, 4, 5)]
+    ends = [system.cells.values.tolist() for _ in range(2)]
+    for changed in product(range(-4, 5), repeat=4):
+        move = np.zeros(len(system))
+        move[inner] = changed
+        other = system.cells.values + move.astype(int)
+        if not (problem.matrix @ move).any() and (other >= 0).all():
+            ends[0] = np.minimum(ends[0], other).tolist()
+            ends[1] = np.maximum(ends[1], other).tolist()
+    assert (system.cells.values - down >= ends[0]).all()
+    assert (system.cells.values + up <= ends[1]).all()
+    if found.matrix.shape[0]:
+        assert (system.cells.values - down == ends[0])[inner].all()
+
+
+def test_what_is_no_move_is_left_out() -> None:
+    system = System.of(
+        [filled([Dimension.flat("a", ["p", "q"]), Dimension.flat("b", ["x", "y"])],
+                np.array([3, 4, 5, 6]))]
+    )  # fmt: skip
+    problem = Problem.of(system, Bounds.of(system.cells.values))
+    square = np.array([0, 1, 3, 4])
+    right = (square, np.array([2.0, -2.0, -2.0, 2.0 + 1e-9]))
+    wrong = (square, np.array([1.0, -1.0, -1.0, 1.1]))
+    found = Witnesses.of([right, wrong, (square[:2], np.array([1.0, -1.0]))], problem)
+    assert found.matrix.toarray().tolist() == [[1, -1, 0, -1, 1, 0, 0, 0, 0]]
