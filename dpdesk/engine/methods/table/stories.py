@@ -190,8 +190,8 @@ class _Teller:
                 upper=_figure(upper),
             )
         elif lower:
-            least = _figure(lower)
-            yield msg("Suppressed: readers can tell that it is at least {lower}.", lower=least)
+            shown = _figure(lower)
+            yield msg("Suppressed: readers can tell that it is at least {lower}.", lower=shown)
         else:
             yield "Suppressed: readers can determine neither a lower nor an upper bound."
         if unsafe:
