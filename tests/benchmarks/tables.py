@@ -16,7 +16,7 @@ import numpy as np
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import audit
+from dpdesk.engine.tables.audit import Problem, audit
 from dpdesk.engine.tables.model import Bounds, Dimension, System
 from dpdesk.engine.tables.rules import Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
@@ -69,7 +69,10 @@ def main(name: str, seconds: float) -> None:
     print(f"  {int(extra.sum())} further cells, cost {cost}, bound {float(found.bound):.0f}")
     print(f"  gap {gap:.2f} %, proven: {found.proven}", flush=True)
     start = time.perf_counter()
-    audit(system, found.suppressed, bounds, CancelToken(), reach=found.reach)
+    problem, reach = Problem.of(system, bounds), None
+    if found.witnesses is not None:
+        reach = found.witnesses.reach(problem.low, problem.high)
+    audit(system, found.suppressed, bounds, CancelToken(), reach=reach)
     print(f"  audit of {int(found.suppressed.sum())} cells: {time.perf_counter() - start:.1f} s")
 
 

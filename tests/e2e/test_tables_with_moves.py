@@ -8,6 +8,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_intervals_say_whether_they_are_exact(
     kinds = {row["interval_is"] for row in rows}
     assert kinds >= {"", "at least"}
     assert all((row["interval_is"] == "") is (row["status"] == "F") for row in rows)
-    evidence = read_canonical(released / "internal/evidence.json")
+    evidence: Any = read_canonical(released / "internal/evidence.json")
     least = sum(row["interval_is"] == "at least" for row in rows)
     assert 0 < evidence["result"]["at_least"] <= least
     assert any("at least as far as recorded" in str(note) for note in evidence["notes"])
@@ -155,7 +156,7 @@ def test_a_suppression_that_is_removed_fails_with_all_moves_left(
     rows[place] |= dict.fromkeys(("lower", "upper"), rows[place]["value"])
     rows[place] |= {"status": "F", "interval_is": "", "can_move": ""}
     shown[place] |= {"value": rows[place]["value"], "status": "F"}
-    manifest = read_canonical(released / "public/manifest.json")
+    manifest: Any = read_canonical(released / "public/manifest.json")
     fewer = sum(row["status"] != "F" for row in shown)
     result = {
         "suppressed": fewer,

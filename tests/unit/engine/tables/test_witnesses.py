@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables import suppression
 from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
@@ -40,7 +41,7 @@ def protected(
             found = suppress(
                 *(system, told, bounds, system.cells.values, TOKEN, how), filled=filled_in
             )
-        except suppression.RefusedError:
+        except RefusedError:
             reject()
     problem = Problem.of(system, bounds, alone(system), filled_in)
     return system, told, problem, found.suppressed, found.witnesses or Witnesses.of([], problem)
