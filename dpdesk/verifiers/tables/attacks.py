@@ -165,7 +165,7 @@ def _both_ends(
 def _shown(attacked: Attacked, internal: Mapping[str, CellTable], unknowns: Unknowns) -> Shown:
     """The moves of the agency's tables that keep the sums of some equations."""
     files = [table.file for table in attacked.tables]
-    return Shown.of(internal, files, attacked.where).keeping(unknowns.matrix)
+    return Shown.of(internal, files, attacked.where).keeping(unknowns)
 
 
 def _told(attacked: Attacked, room: Room, ends: tuple[Floats, Floats], token: CancelToken) -> str:

@@ -12,7 +12,6 @@ from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from dpdesk.core.tabulation import CAN_MOVE, CellTable
 from dpdesk.verifiers.tables.intervals import Floats, Ints, Unknowns
@@ -52,22 +51,23 @@ class Shown:
         )
         return cls(tuple(pairs))
 
-    def keeping(self, rows: csr_array) -> Shown:
-        """Those that keep the sums of these equations, closely for the cell that goes least."""
+    def keeping(self, unknowns: Unknowns) -> Shown:
+        """Those that keep the sums of all equations, closely for the cell that goes least."""
+        places = [
+            (at, row, by) for row, (each, _) in enumerate(unknowns.rows) for at, by in each.items()
+        ]
+        entries = np.array(places, dtype=np.float64).reshape(-1, 3)
+        entries = entries[np.argsort(entries[:, 0], kind="stable")]
+        ends = np.searchsorted(entries[:, 0], np.arange(len(unknowns.low) + 1))
+        rows, factors = entries[:, 1].astype(np.int64), entries[:, 2]
         kept = []
-        if self.moves:
-            ends = np.cumsum([0, *(len(cells) for cells, _ in self.moves)])
-            cells = np.concatenate([cells for cells, _ in self.moves])
-            amounts = np.concatenate([amounts for _, amounts in self.moves])
-            shape = (len(self.moves), rows.shape[1])
-            off = abs(rows @ csr_array((amounts, cells, ends), shape=shape).T)
-            most = off.max(axis=0).toarray().ravel() if rows.shape[0] else np.zeros(shape[0])
-            least = [float(np.abs(amounts).min()) for _, amounts in self.moves]
-            kept = [
-                move
-                for move, wrong, small in zip(self.moves, most.tolist(), least, strict=True)
-                if wrong <= _CLOSE * small
-            ]
+        for cells, amounts in self.moves:
+            length = ends[cells + 1] - ends[cells]
+            inside = np.concatenate([np.arange(ends[c], ends[c + 1]) for c in cells.tolist()])
+            _, which = np.unique(rows[inside], return_inverse=True)
+            off = np.bincount(which, factors[inside] * np.repeat(amounts, length))
+            if np.abs(off).max(initial=0.0) <= _CLOSE * np.abs(amounts).min():
+                kept.append((cells, amounts))
         return Shown(tuple(kept))
 
     def reach(self, low: Floats, high: Floats, alone: Alone | None = None) -> NDArray[np.float64]:
