@@ -17,7 +17,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import NULS, UNEVEN
 from dpdesk.io import faults
 from dpdesk.io.csvload import CHECK, write_file
-from dpdesk.io.remedies import Again, Remedy, remedy
+from dpdesk.io.remedies import Again, Remedy, remedy, second_delimiter
 from dpdesk.io.scan import ENCODING, NONE, SHORT, ScanResult, scan
 from dpdesk.io.sniff import BACKSLASH, Dialect, with_encoding, with_escape
 from dpdesk.io.source import Digest, FilePrint, Stretch, byte_chunks, text_of
@@ -207,6 +207,8 @@ def faultless(path: Path, checked: Checked, token: CancelToken, report: Report) 
         narrow = again(dialect, width=named)
         if narrow.fault == NONE and not narrow.tail:
             return replace(checked, result=narrow)
+    if other := second_delimiter(dialect, result, again):
+        raise faults.two_delimiters(path.name, dialect, result, other)
     if result.fault != NONE:
         raise faults.fault_error(path.name, dialect, result, remedy(dialect, result, again))
     if not result.tail:
@@ -283,7 +285,8 @@ def _legacy(
     if result.multibyte > 0 or guess.utf8_words > 0:
         mixed = faults.mixed_encodings(path.name, dialect, result)
         guess = guess_legacy(word for word in words if not is_utf8(word))
-        raise _with_encoding_named(path, dialect, mixed, token, report, guess.encoding)
+        error = _with_encoding_named(path, dialect, mixed, token, report, guess.encoding)
+        raise faults.two_encodings(error)
     if not guess.likely:
         raise faults.unclear_encoding(path.name, guess, result.line)
     note = msg(

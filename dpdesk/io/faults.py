@@ -37,6 +37,41 @@ def fault_error(
     return error if remedy is None or skipping else with_remedy(error, remedy)
 
 
+def two_delimiters(name: str, dialect: Dialect, result: ScanResult, other: str) -> InputError:
+    """The error for a text of which some lines are divided by another delimiter."""
+    first, then = dialect.delimiter, other
+    if result.fields == 1:
+        first, then = then, first
+    return InputError(
+        "csv.two-delimiters",
+        msg(
+            "{name}, line {line}: found fields divided by {other}, expected {mark} as in line "
+            "{first_line}.",
+            name=name,
+            line=result.line,
+            other=shown_delimiter(then),
+            mark=shown_delimiter(first),
+            first_line=result.first_line,
+        ),
+        hint="The file itself has two delimiters, so no option reads it: save it with one.",
+        details={"line": result.line},
+    )
+
+
+def two_encodings(error: InputError) -> InputError:
+    """The refusal of a mixture, with what the encoding would make of it that reads all lines."""
+    options = error.details.get("set")
+    if not isinstance(options, tuple):
+        return error
+    encoding = str(dict(options)["encoding"])
+    hint = msg(
+        'The file itself has two encodings: save it in one. With `encoding = "{encoding}"` under '
+        "[source] it is read, but special letters of its lines in UTF-8 become others.",
+        encoding=encoding,
+    )
+    return InputError(error.code, error.sentence, hint=hint, details=error.details)
+
+
 def unclear_encoding(name: str, guess: LegacyGuess, line: int = 0) -> InputError:
     """The error for a text that is not UTF-8 and whose letters no guess can tell."""
     return InputError(

@@ -169,7 +169,7 @@ def _is_utf8(data: bytes, complete: bool) -> bool:
 def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
     """What the scan finds in the head; a record that the head's end cuts is no fault."""
     from dpdesk.io.csvcheck import named_width, scan_as
-    from dpdesk.io.remedies import remedy
+    from dpdesk.io.remedies import remedy, second_delimiter
     from dpdesk.io.scan import NONE, SHORT, UNTERMINATED, ScanResult
 
     def again(other: Dialect, width: int = 0) -> ScanResult:
@@ -190,6 +190,8 @@ def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:
         result = again(dialect, named)
     if result.fault == NONE or (result.fault == UNTERMINATED and not complete):
         return None
+    if other := second_delimiter(dialect, result, again):
+        return faults.two_delimiters(path.name, dialect, result, other)
     return faults.fault_error(path.name, dialect, result, remedy(dialect, result, again))
 
 

@@ -58,6 +58,22 @@ def remedy(dialect: Dialect, result: ScanResult, again: Again) -> Remedy | None:
     return None
 
 
+def second_delimiter(dialect: Dialect, result: ScanResult, again: Again) -> str:
+    """The delimiter of lines that another one divides as that of the dialect does the first lines.
+
+    Such a text was put together from two: no option reads it. Empty where there is none.
+    """
+    if result.fault not in (SHORT, LONG) or min(result.found, result.fields) != 1:
+        return ""
+    for mark in DELIMITERS:
+        if mark != dialect.delimiter:
+            found = again(replace(dialect, delimiter=mark))
+            turned = (found.found, found.fields) == (result.fields, result.found)
+            if found.fault in (SHORT, LONG) and found.line == result.line and turned:
+                return mark
+    return ""
+
+
 def _is_empty(dialect: Dialect) -> bool:
     """Whether more of the head is NULs than in UTF-16 or UTF-32: a part of a disk, most likely."""
     head = "".join(text for record in dialect.head[:_HEAD] for text in record.fields)
