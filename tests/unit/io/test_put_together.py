@@ -58,4 +58,9 @@ def test_two_encodings_are_a_fault_of_the_file(tmp_path: Path, first: bool) -> N
 
 def test_titles_above_a_table_are_still_titles(tmp_path: Path) -> None:
     data = "Income, age and town\nA note, with, commas, in it\na;b;c\n" + "x;1;2\n" * 20
-    assert refused(tmp_path, data.encode()).code != "csv.two-delimiters"
+    (tmp_path / "a.csv").write_text(data, "utf-8")
+    with closing(Workspace.open(tmp_path / "home")) as workspace:
+        data_at = SourceSpec("a.csv"), tmp_path, workspace, CancelToken(), silent
+        with closing(DataStore.open(*data_at)) as store:
+            assert store.columns == ("a", "b", "c")
+            assert store.rows == 20
