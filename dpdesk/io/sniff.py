@@ -23,6 +23,7 @@ from dpdesk.io.looks import MISSING_CODES, datum
 from dpdesk.io.source import text_of
 from dpdesk.io.titles import (
     continues,
+    divided_otherwise,
     header_doubt,
     names_data,
     nothing_below,
@@ -339,16 +340,6 @@ def _escape(text: str, delimiter: str, quote: str, complete: bool) -> str:
     return BACKSLASH if escaped.share == 1.0 and further else ""
 
 
-def _divided_otherwise(above: Sequence[HeadRecord], fields: int, delimiter: str) -> bool:
-    """Whether several lines have as many fields as the table by a delimiter that is not its."""
-    texts = [record.fields[0] for record in above if len(record.fields) == 1]
-    return len(texts) == len(above) > 1 and any(
-        all(text.count(mark) == fields - 1 for text in texts)
-        for mark in DELIMITERS
-        if mark != delimiter
-    )
-
-
 def _titles(text: str, marks: _Marks, given: _Given, first_line: int, notes: list[str]) -> int:
     """How many lines stand above the table; InputError ``csv.preamble`` where it cannot be told."""
     if given.spec.header is False:
@@ -358,7 +349,8 @@ def _titles(text: str, marks: _Marks, given: _Given, first_line: int, notes: lis
     if not found.above:
         return 0
     skip = head[found.above].line - first_line
-    if _divided_otherwise(head[: found.above], len(head[found.above].fields), marks.delimiter):
+    others = [mark for mark in DELIMITERS if mark != marks.delimiter]
+    if divided_otherwise([record.fields for record in head], found.above, others):
         return 0  # rows all the same, which the scan says: none of them is left out as a title
     if not found.sure:
         raise unsure_start(given.name, head[0].line, head[found.above].line, skip)

@@ -182,6 +182,14 @@ def titles_note(what: str, first: int, last: int, title: str) -> str:
     )
 
 
+def divided_otherwise(head: Sequence[Fields], above: int, others: Sequence[str]) -> bool:
+    """Whether several lines above a table have as many fields by one of the ``others`` as it has."""
+    texts = [fields[0] for fields in head[:above] if len(fields) == 1]
+    return len(texts) == above > 1 and any(
+        all(text.count(mark) == len(head[above]) - 1 for text in texts) for mark in others
+    )
+
+
 def unsure_start(name: str, line: int, table_line: int, skip: int) -> InputError:
     """The refusal of a first line that looks like a title; ``skip`` lines are above the table."""
     return InputError(
