@@ -23,7 +23,6 @@ from dpdesk.io.looks import MISSING_CODES, datum
 from dpdesk.io.source import text_of
 from dpdesk.io.titles import (
     continues,
-    divided_otherwise,
     header_doubt,
     names_data,
     nothing_below,
@@ -345,13 +344,10 @@ def _titles(text: str, marks: _Marks, given: _Given, first_line: int, notes: lis
     if given.spec.header is False:
         return 0
     head = marks.records(text, given.complete, first_line, _TITLE_RECORDS)
-    found = table_start([record.fields for record in head])
+    found = table_start([record.fields for record in head], DELIMITERS)
     if not found.above:
         return 0
     skip = head[found.above].line - first_line
-    others = [mark for mark in DELIMITERS if mark != marks.delimiter]
-    if divided_otherwise([record.fields for record in head], found.above, others):
-        return 0  # rows all the same, which the scan says: none of them is left out as a title
     if not found.sure:
         raise unsure_start(given.name, head[0].line, head[found.above].line, skip)
     title = next((text for record in head[: found.above] for text in record.fields if text), "")

@@ -30,12 +30,13 @@ class TableStart:
     sure: bool
 
 
-def table_start(records: Sequence[Fields]) -> TableStart:
+def table_start(records: Sequence[Fields], marks: Sequence[str] = ()) -> TableStart:
     """Where the table begins among the first records of a source that has a header.
 
     Titles are records with at most one value, or with far fewer fields than most; the header is
     the first other one. It is sure when its names are complete and stand above numbers or dates.
-    Records without any value are never part of the table.
+    Records without any value are never part of the table. Several that one of the ``marks`` divides
+    into as many fields as the table has are rows of another delimiter, and no titles.
     """
     looked_at = [_trimmed(record) for record in records[:_LOOKED_AT]]
     widths = Counter(len(record) for record in looked_at if len(record) > 1)
@@ -44,6 +45,8 @@ def table_start(records: Sequence[Fields]) -> TableStart:
     above = next((n for n, one in enumerate(looked_at) if not _is_title(one, width)), None)
     if above is None or not _is_table(looked_at[above:]):
         return TableStart(empty, True)
+    if _divided_otherwise(looked_at, above, marks):
+        return TableStart(0, True)
     noted = above
     while _is_comment(looked_at[above:], width):
         above += 1
@@ -117,6 +120,14 @@ def _is_header(record: Fields, below: Sequence[Fields], width: int) -> bool:
     )
 
 
+def _divided_otherwise(records: Sequence[Fields], above: int, marks: Sequence[str]) -> bool:
+    """Whether several records above a table have as many fields by one of the marks as it has."""
+    texts = [record[0] for record in records[:above] if len(record) == 1]
+    return len(texts) == above > 1 and any(
+        all(text.count(mark) == len(records[above]) - 1 for text in texts) for mark in marks
+    )
+
+
 def holds_data(column: Sequence[str]) -> bool:
     """Whether most texts of a column are numbers or dates; False for a column without texts."""
     some = [text for text in column if text and text not in MISSING_CODES]
@@ -179,14 +190,6 @@ def titles_note(what: str, first: int, last: int, title: str) -> str:
         first=first,
         shown=shown,
         begins=begins,
-    )
-
-
-def divided_otherwise(head: Sequence[Fields], above: int, others: Sequence[str]) -> bool:
-    """Whether several lines above a table have as many fields by one of the ``others`` as it has."""
-    texts = [fields[0] for fields in head[:above] if len(fields) == 1]
-    return len(texts) == above > 1 and any(
-        all(text.count(mark) == len(head[above]) - 1 for text in texts) for mark in others
     )
 
 
