@@ -206,6 +206,8 @@ def recorded_in(evidence: Mapping[str, object]) -> tuple[str, ...]:
         key = key_at(place)
         if key is not None and key.basis is Basis.RECORDED:
             found.add(" ".join(place) if place[0] == "result" else place[0])
+    if RECORDED_NOTES in evidence:  # also an empty list, from which notes may have been taken
+        found.add(RECORDED_NOTES)
     return tuple(sorted(found))
 
 

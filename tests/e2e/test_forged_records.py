@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM
+from dpdesk.app.evidence_checks import HIERARCHY_FILES_CLAIM, RECORD_CLAIM
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus, ClaimCheck
@@ -192,3 +192,15 @@ def test_hierarchies_are_compared_with_the_files_of_the_plan_where_these_are_fou
     assert "either the file or the release was changed since" in found().found
     groups.unlink()
     assert found().status is CheckStatus.NEEDS_SOURCE
+
+
+def test_recorded_notes_that_may_have_been_taken_away_are_named(
+    genuine: Path, source: Path, tmp_path: Path
+) -> None:
+    def forge(evidence: dict[str, Any]) -> None:
+        evidence["recorded_notes"] = []
+
+    release = forged(genuine, tmp_path, forge)
+    found = verify_release(release, default_registry(), CancelToken(), silent, source)
+    (record,) = (claim for claim in found.claims if claim.claim == RECORD_CLAIM)
+    assert "recorded_notes" in record.found
