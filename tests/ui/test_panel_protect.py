@@ -17,6 +17,7 @@ from dpdesk.core.charts import BarChart, Figure, ScatterChart
 from dpdesk.core.jobs import Note
 from dpdesk.core.schema import Role
 from dpdesk.ui.forms.fields import IntegerField, NumberField
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.models import DataGrid
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.shell import Mark
@@ -368,6 +369,33 @@ def test_a_removed_attribute_is_said(ready: ProtectPanel, bench: Workbench, qtbo
     settled(ready, qtbot)
     notes = ready.result._note_text.text()
     assert "“age” and “job” are removed completely" in notes
+
+
+def test_going_through_choices_by_keys_is_one_step_and_choosing_is_one_each(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    bench.apply(SetParameters({"k": 7}))
+    settled(ready, qtbot)
+    form = ready.settings.form
+    assert form is not None
+    combo = form.field("objective").control
+    assert isinstance(combo, NarrowCombo)
+    ready.window().activateWindow()
+    combo.setFocus()
+    qtbot.waitUntil(combo.hasFocus)
+    for _ in range(3):
+        qtbot.keyClick(combo, Qt.Key.Key_Down)
+    settled(ready, qtbot)
+    assert bench.work.parameters["objective"] == "precision"
+    bench.undo()
+    settled(ready, qtbot)
+    assert bench.work.parameters.get("objective", "loss") == "loss"
+    assert bench.work.parameters["k"] == 7
+    for place in (1, 2):
+        combo.setCurrentIndex(place)
+    bench.undo()
+    settled(ready, qtbot)
+    assert bench.work.parameters["objective"] == "discernibility"
 
 
 def test_a_removed_attribute_comes_with_a_setting_that_keeps_it(

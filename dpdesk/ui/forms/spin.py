@@ -12,6 +12,7 @@ from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleValueInterface,
+    QKeyEvent,
     QPaintEvent,
     QPalette,
     Qt,
@@ -131,11 +132,14 @@ class NarrowDoubleSpin(QDoubleSpinBox):
 
 
 class NarrowCombo(QComboBox):
-    """A combo box that does not ask for the width of its longest words."""
+    """A combo box that does not ask for the width of its longest words.
+
+    ``by_keys`` says, while it changes, whether keys go through its choices one by one.
+    """
 
     def __init__(self, least_letters: int = 12, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._help = ""
+        self._help, self.by_keys = "", False
         policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.setSizeAdjustPolicy(policy)
         self.setMinimumContentsLength(least_letters)
@@ -150,6 +154,12 @@ class NarrowCombo(QComboBox):
     def _tell(self) -> None:
         chosen = self.currentText()
         self.setToolTip(f"{chosen}\n{self._help}" if chosen and self._help else self._help)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Note that what changes now changes by a key."""
+        self.by_keys = True
+        super().keyPressEvent(event)
+        self.by_keys = False
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The usual frame, with words that end in an ellipsis where they do not fit."""

@@ -676,7 +676,8 @@ class SettingsPane(HoldingArea):
         if good:
             editor = QApplication.focusWidget()
             same = editor is not None and editor is self._typing
-            self._typing = editor if isinstance(editor, _EDITORS) else None
+            stepping = isinstance(editor, NarrowCombo) and editor.by_keys
+            self._typing = editor if stepping or isinstance(editor, _EDITORS) else None
             self.edited.emit(good, same)
 
     @Slot()
