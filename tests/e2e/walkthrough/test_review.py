@@ -381,4 +381,5 @@ def release(person: Person, who: Signer, folder: Path) -> None:
     person.shoot("released")
     person.click("The release")
     person.reads(f"Signed off and released: reviewed by {FIRST}, {SECOND}.")
+    person.reads("needed a person; reviewers accepted them.")
     person.shoot("released-export")

@@ -23,7 +23,8 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.preparing import KEEP, SPEND, PreparePage, Preparing
-from dpdesk.ui.panels.review.presenter import SOURCE, FileLists, list_files
+from dpdesk.ui.panels.review.presenter import FileLists, list_files
+from dpdesk.ui.panels.review.questions import SOURCE, checklist_rows, checklist_verdict
 from dpdesk.ui.panels.review.release_page import SIGN_OFF, VERIFY, ReleasePage
 from dpdesk.ui.panels.review.review_status import CheckedReview, signed_words
 from dpdesk.ui.panels.review.scrolling import scrolled
@@ -452,8 +453,9 @@ class ReviewPanel(Panel):
         if picture is None:
             self.release.show_questions(None, None)
             return
-        rows = presenter.checklist_rows(picture.checked.checklist)
-        self.release.show_questions(rows, presenter.checklist_verdict(rows))
+        approved = picture.state.approved
+        rows = checklist_rows(picture.checked.checklist, approved=approved)
+        self.release.show_questions(rows, checklist_verdict(rows, approved=approved))
 
     def _show_standing(self) -> None:
         facts = self._bench.release

@@ -42,6 +42,7 @@ from dpdesk.ui.panels.review.presenter import (
     same_release,
     suggested_name,
 )
+from dpdesk.ui.panels.review.questions import checklist_rows, checklist_verdict
 from dpdesk.ui.panels.review.release_page import PICTURE, QUESTIONS, Questions
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, Turning, scrolled
 from dpdesk.ui.settings import own_name
@@ -429,8 +430,8 @@ class PreparePage(Page):
         only afterwards.
         """
         if checklist is not None:
-            rows = presenter.checklist_rows(checklist, ahead=True)
-            self.questions.show_rows(rows, presenter.checklist_verdict(rows, ahead=True))
+            rows = checklist_rows(checklist, ahead=True)
+            self.questions.show_rows(rows, checklist_verdict(rows, ahead=True))
         elif noise:
             self.questions.show_waiting(
                 self.tr(

@@ -12,9 +12,6 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.review.values import (
-    Checklist,
-    Item,
-    ItemStatus,
     Mode,
     ProtocolFacts,
     ReviewPicture,
@@ -462,7 +459,7 @@ class CheckRow:
     """One line of the checklist; ``path`` and ``digest`` are the file that it is about.
 
     ``key`` is what the manifest calls the claim, where that is not what people read. ``advice``
-    says what can be done, ``place`` where (a step or :data:`SOURCE`), ``remedy`` which settings.
+    says what can be done, ``place`` where (a step, or the source), ``remedy`` which settings.
     """
 
     state: State
@@ -538,77 +535,6 @@ def verdict(report: VerifyReport, rows: tuple[CheckRow, ...]) -> Verdict:
         text = translate("Review", "Not checked, because this program has other texts: {n}.")
         parts.append(text.format(n=count[State.NOT_CHECKED]))
     return Verdict("ok" if report.sealed else "caution", " ".join(parts))
-
-
-SOURCE = "source"
-_REMEDIES = {
-    SOURCE: ("source",),
-    "attributes": (
-        *("identifiers", "forbidden-columns", "required-columns", "number-of-columns"),
-        *("own-values", "one-column-more", "raw-contents", "weights", "groups", "linkage", "unit"),
-        *("rows-alone", "telling"),
-    ),
-    "hierarchies": ("public-fields", "extremes", "detail", "domain"),
-    "protect": (
-        *("smallest-class", "uniques", "average-risk", "suppression", "suppressed-groups"),
-        *("homogeneous", "diversity", "closeness", "drawn-values", "privacy-loss", "epsilon"),
-        *("error", "left-out", "optimum", "method"),
-    ),
-}
-"""Where the work can be changed so that a question of the checklist is answered better."""
-_PLACES = {item: place for place, items in _REMEDIES.items() for item in items}
-_JUDGED = {
-    ItemStatus.FAIL: State.FAILED,
-    ItemStatus.REVIEW: State.JUDGE,
-    ItemStatus.PASS: State.CONFIRMED,
-    ItemStatus.NOT_APPLICABLE: State.NOT_CHECKABLE,
-}
-
-
-def checklist_rows(checklist: Checklist, *, ahead: bool = False) -> tuple[CheckRow, ...]:
-    """The questions that a reviewer decides: failures first, then what a person judges.
-
-    ``ahead``: before the release is written, when nothing can be checked with the source yet.
-    """
-    items = [one for one in checklist.items if not (ahead and one.id == SOURCE)]
-    return tuple(map(_item_row, sorted(items, key=lambda one: -one.status.severity)))
-
-
-def _item_row(item: Item) -> CheckRow:
-    state = _JUDGED[item.status]
-    texts = {
-        State.FAILED: translate("Review", "fails"),
-        State.JUDGE: translate("Review", "to be judged"),
-        State.CONFIRMED: translate("Review", "in order"),
-        State.NOT_CHECKABLE: translate("Review", "does not arise"),
-    }
-    return CheckRow(
-        *(state, texts[state], said(item.question), with_quotes(said(item.evidence))),
-        short=texts[state],
-        advice=with_quotes(said(item.advice)),
-        place=_PLACES.get(item.id, "") if item.status.severity else "",
-        remedy=item.remedy,
-    )
-
-
-def checklist_verdict(rows: Sequence[CheckRow], *, ahead: bool = False) -> Verdict:
-    """What the checklist comes to, in one sentence; ``ahead`` of writing the release."""
-    count = {state: sum(row.state is state for row in rows) for state in State}
-    failed, judged = count[State.FAILED], count[State.JUDGE]
-    if failed:
-        text = translate(
-            "Review", "Checklist: {all} questions, {failed} ✕ not met, {n} for a person to judge."
-        )
-    elif judged:
-        text = translate(
-            "Review", "Checklist: of {all} questions {n} are for a person to judge, none fails."
-        )
-    else:
-        text = translate("Review", "Checklist: all {all} questions are in order.")
-    words = text.format(all=len(rows), n=judged, failed=failed)
-    if ahead and (failed or judged):
-        words += " " + translate("Review", "Look through them before you write the release.")
-    return Verdict("fail" if failed else "caution" if judged else "ok", words)
 
 
 def needs_source(rows: tuple[CheckRow, ...]) -> bool:

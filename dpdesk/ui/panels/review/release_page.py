@@ -35,7 +35,6 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.review.presenter import (
-    SOURCE,
     CheckRow,
     FileLine,
     FileLists,
@@ -43,6 +42,7 @@ from dpdesk.ui.panels.review.presenter import (
     Verdict,
     size_text,
 )
+from dpdesk.ui.panels.review.questions import SOURCE
 from dpdesk.ui.panels.review.scrolling import Page, SideBySide, Turning, scrolled
 from dpdesk.ui.panels.review.tables_page import TablesPage
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look

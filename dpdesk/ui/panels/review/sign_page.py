@@ -29,11 +29,10 @@ from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.panels.review.decide_page import DecidePage
 from dpdesk.ui.panels.review.deciding import Choice, Draft
 from dpdesk.ui.panels.review.presenter import (
-    checklist_rows,
-    checklist_verdict,
     lacks_protocol,
     mode_lines,
 )
+from dpdesk.ui.panels.review.questions import checklist_rows, checklist_verdict
 from dpdesk.ui.panels.review.release_page import Questions
 from dpdesk.ui.panels.review.review_status import (
     ORDER,
@@ -232,8 +231,10 @@ class StatusPage(QWidget):
         self.notes.show_lines(found.notes)
         self.events.show_lines(found.events)
         self.mode.show_lines(mode_lines(looker.picture))
-        rows = checklist_rows(looker.picture.checked.checklist)
-        self.questions.show_rows(rows, checklist_verdict(rows))
+        picture = looker.picture
+        approved = picture.state.approved
+        rows = checklist_rows(picture.checked.checklist, approved=approved)
+        self.questions.show_rows(rows, checklist_verdict(rows, approved=approved))
         self._take.setVisible(lacks_protocol(looker.picture))
         self._show_others(looker.picture, {**self._noted, **looker.places})
 
