@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
@@ -16,6 +19,8 @@ from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.tabulation import RowEdit
 from dpdesk.verifiers.tables.source import Given, plain_of
 
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 _HALF = Fraction(1, 2)
 EVIDENCE = "internal/evidence.json"
 Swaps = Mapping[str, object]
@@ -50,9 +55,9 @@ def other_edit(given: Given, edit: RowEdit | None, token: CancelToken) -> str:
         return "" if sample is None and swap is None else "it is not told which rows were counted"
     if len(edit.kept) != given.source.rows:
         return "they are those of another source"
-    units = _units(given, token)
-    fault = _sampled(units, edit, sample)
-    return fault or _swapped(given, units, edit, swap, token)
+    held = _Held.in_source(given, token)
+    fault = _sampled(held, edit, sample)
+    return fault or _swapped(given, held, edit, swap, token)
 
 
 def _share(parameters: Mapping[str, ParameterValue]) -> Fraction | None:
@@ -60,73 +65,126 @@ def _share(parameters: Mapping[str, ParameterValue]) -> Fraction | None:
     return Fraction(share) if isinstance(share, int | Fraction) and share != 1 else None
 
 
-def _units(given: Given, token: CancelToken) -> list[list[int]]:
-    """The rows of each household; each row by itself where nothing says."""
-    held = next((name for name, role in given.roles.items() if role is Role.CLUSTER), None)
-    if held is None:
-        return [[row] for row in range(given.source.rows)]
-    (column,) = given.source.coded_columns([held], token)
-    found: dict[int, list[int]] = {}
-    for row, code in enumerate(column.codes.tolist()):
-        found.setdefault(code, []).append(row)
-    return list(found.values())
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Households: the one of each row, and the first row and the size of each."""
+
+    of: Ints
+    first: Ints
+    size: Ints
+
+    @classmethod
+    def of_rows(cls, codes: Ints) -> _Held:
+        """Rows with the same code, in the order of their first rows."""
+        _, first, inverse, size = np.unique(
+            codes, return_index=True, return_inverse=True, return_counts=True
+        )
+        order = np.argsort(first)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return cls(place[inverse.ravel()], first[order], size[order])
+
+    @classmethod
+    def in_source(cls, given: Given, token: CancelToken) -> _Held:
+        """The households of a source; each row by itself where nothing says."""
+        held = next((name for name, role in given.roles.items() if role is Role.CLUSTER), None)
+        if held is None:
+            return cls.of_rows(np.arange(given.source.rows))
+        (column,) = given.source.coded_columns([held], token)
+        return cls.of_rows(column.codes.astype(np.int64))
+
+    def any(self, rows: Flags) -> Flags:
+        """The households of which some row is one of these."""
+        found = np.zeros(len(self.first), dtype=bool)
+        found[self.of[rows]] = True
+        return found
 
 
 def _nearest(share: Fraction) -> int:
     return math.floor(share + _HALF)
 
 
-def _sampled(units: list[list[int]], edit: RowEdit, sample: Fraction | None) -> str:
+def _sampled(held: _Held, edit: RowEdit, sample: Fraction | None) -> str:
     """What is wrong with the sample."""
     if sample is None:
         return "" if edit.kept.all() else "rows are left out, and the plan has no sample"
-    inside = [edit.kept[rows] for rows in units]
-    if any(each.any() and not each.all() for each in inside):
+    inside = np.bincount(held.of[edit.kept], minlength=len(held.first))
+    if ((inside > 0) & (inside < held.size)).any():
         return "a household is in the sample in part"
-    wanted, found = _nearest(sample * len(units)), sum(bool(each[0]) for each in inside)
+    wanted, found = _nearest(sample * len(held.first)), int((inside > 0).sum())
     if found != wanted:
         return msg("{found:,} rows or households, expected {wanted:,}", found=found, wanted=wanted)
     return ""
 
 
 def _swapped(
-    given: Given, units: list[list[int]], edit: RowEdit, swap: Swaps | None, token: CancelToken
+    given: Given, held: _Held, edit: RowEdit, swap: Swaps | None, token: CancelToken
 ) -> str:
     """What is wrong with the swaps."""
-    moved = [rows for rows in units if any(edit.taken[row] != row for row in rows)]
+    moved = held.any(edit.taken != np.arange(len(edit.taken)))
     if swap is None:
-        return "rows are swapped, and the plan swaps none" if moved else ""
+        return "rows are swapped, and the plan swaps none" if moved.any() else ""
     columns = tuple(map(str, as_list(swap["columns"])))
     if edit.columns != columns:
         return "other columns are exchanged than those of the plan"
     exchanged = given.source.coded_columns(columns, token)
     matched = given.source.coded_columns(list(map(str, as_list(swap.get("match", [])))), token)
-
-    def place(rows: list[int]) -> tuple[int, ...]:
-        return tuple(int(one.codes[rows[0]]) for one in exchanged)
-
-    def kind(rows: list[int]) -> tuple[tuple[int, ...], ...]:
-        return tuple(sorted(tuple(int(one.codes[row]) for one in matched) for row in rows))
-
-    of_row = {row: rows for rows in units for row in rows}
-    for rows in moved:
-        (source, *others) = {int(edit.taken[row]) for row in rows}
-        other = of_row[source]
-        back = {int(edit.taken[row]) for row in other}
-        if others or not back <= {*rows} or len(back) > 1:
-            return msg("row {row}: its household did not change with one other", row=rows[0] + 1)
-        if kind(rows) != kind(other) or place(rows) == place(other):
-            return msg("row {row}: it changed with one that does not match", row=rows[0] + 1)
+    place = _alike([one.codes[held.first] for one in exchanged], len(held.first), token)
+    kind = _members(held, _alike([one.codes for one in matched], len(held.of), token), token)
+    fault = _unmatched(held, edit.taken, moved, place, kind)
+    if fault:
+        return fault
     share = exact_number(swap["share"]) or Fraction(0)
-    most, found = _nearest(share / 2 * len(units)), len(moved) // 2
+    most, found = _nearest(share / 2 * len(held.first)), int(moved.sum()) // 2
     if found > most:
         return msg("{found:,} swaps, expected {wanted:,}", found=found, wanted=most)
-    gone = {id(rows) for rows in moved}
-    left: dict[object, Counter[tuple[int, ...]]] = {}
-    for rows in units:
-        free = not any(int(one.codes[row]) in one.missing for one in exchanged for row in rows)
-        if free and id(rows) not in gone:
-            left.setdefault(kind(rows), Counter())[place(rows)] += 1
-    if found < most and any(len(places) > 1 for places in left.values()):
+    missing = [np.isin(one.codes, sorted(one.missing)) for one in exchanged]
+    left = ~moved & ~held.any(np.any(missing, axis=0))
+    pairs = np.unique(np.stack([kind[left], place[left]]), axis=1)
+    if found < most and (np.diff(pairs[0]) == 0).any():
         return msg("{found:,} swaps, expected {wanted:,}", found=found, wanted=most)
     return ""
+
+
+def _unmatched(held: _Held, taken: Ints, moved: Flags, place: Ints, kind: Ints) -> str:
+    """The first household that did not change places with one that matches."""
+    least, most = np.full((2, len(held.first)), -1)
+    least[:] = len(taken)
+    np.minimum.at(least, held.of, taken)
+    np.maximum.at(most, held.of, taken)
+    other = held.of[least]
+    mutual = (least == most) & (least[other] == most[other])
+    mutual &= held.of[least[other]] == np.arange(len(other))
+    fits = (kind == kind[other]) & (place != place[other])
+    wrong = np.flatnonzero(moved & ~(mutual & fits))
+    if not wrong.size:
+        return ""
+    row = int(held.first[wrong[0]]) + 1
+    if not mutual[wrong[0]]:
+        return msg("row {row}: its household did not change with one other", row=row)
+    return msg("row {row}: it changed with one that does not match", row=row)
+
+
+def _alike(columns: Sequence[Ints], count: int, token: CancelToken) -> Ints:
+    """A number for each row that rows with the same values share."""
+    found = np.zeros(count, dtype=np.int64)
+    for codes in columns:
+        token.check()
+        both = np.stack([found, codes.astype(np.int64)])
+        order = np.lexsort(both)
+        new = (np.diff(both[:, order], axis=1) != 0).any(axis=0)
+        found[order] = np.concatenate([np.zeros(min(count, 1), np.int64), np.cumsum(new)])
+    return found
+
+
+def _members(held: _Held, kind: Ints, token: CancelToken) -> Ints:
+    """A number for each household that those with members of the same kinds share."""
+    order = np.lexsort((kind, held.of))
+    start = np.cumsum(held.size) - held.size
+    found, seen = np.zeros(len(held.first), dtype=np.int64), 0
+    for size in np.unique(held.size).tolist():
+        same = np.flatnonzero(held.size == size)
+        columns = [kind[order[start[same] + member]] for member in range(size)]
+        found[same] = _alike(columns, len(same), token) + seen
+        seen += len(same)
+    return found

@@ -72,7 +72,7 @@ def _swapped(given: CellsInput, units: Units, swap: Swap, keys: Keys, token: Can
         )
     table = np.stack(marks, axis=1) if marks else np.empty((len(places), 0), dtype=np.int64)
     free = ~np.any([_missing(one) for one in columns], axis=0)
-    return swapped(units, places, table.astype(np.int64), swap.share, keys, free)
+    return swapped(units, places, table.astype(np.int64), swap.share, keys, free, token)
 
 
 def _missing(column: CodedColumn) -> Flags:

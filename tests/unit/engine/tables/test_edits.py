@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpdesk.core.errors import Cancelled
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.tabulation import RowEdit
 from dpdesk.engine.tables.edits import Units, number_of, sampled, swapped
+from tests.reference import swaps as reference
 
 
 def people(seed: int) -> tuple[Units, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -33,7 +36,7 @@ def test_matched_households_change_places_each_once_and_as_many_as_can(
 ) -> None:
     units, places, marks, keys, free = people(seed)
     share, rows = Fraction(text), range(len(places))
-    taken = swapped(units, places, marks, share, keys, free)
+    taken = swapped(units, places, marks, share, keys, free, CancelToken())
 
     of = [[row for row in rows if units.of[row] == unit] for unit in range(len(units))]
     kind = [tuple(sorted(tuple(marks[row].tolist()) for row in own)) for own in of]
@@ -63,6 +66,38 @@ def test_matched_households_change_places_each_once_and_as_many_as_can(
     assert before_ == after_
 
 
+@given(st.integers(0, 10**6), st.sampled_from(["0.1", "0.5", "1"]))
+@settings(max_examples=150, deadline=None)
+def test_partners_are_the_first_that_each_can_have_in_the_order_of_keys(
+    seed: int, text: str
+) -> None:
+    units, places, marks, keys, free = people(seed)
+    share = Fraction(text)
+    rows = [np.flatnonzero(units.of == unit).tolist() for unit in range(len(units))]
+    kinds = [reference.kind(own, marks.T.tolist()) for own in rows]
+    place = places[units.first].tolist()
+    alike = Counter(zip(kinds, place, strict=True))
+    drawn = (keys[units.first].astype(float) + 0.5) / 2.0**64
+    race = [-np.log(x) * alike[kind, at] for x, kind, at in zip(drawn, kinds, place, strict=True)]
+    order = [
+        unit for _, unit in sorted(zip(race, range(len(units)), strict=True))
+        if free[units.first[unit]]
+    ]  # fmt: skip
+    wanted = reference.partners(order, kinds, place, number_of(share / 2, len(units)))
+    taken = swapped(units, places, marks, share, keys, free, CancelToken())
+    moved = np.flatnonzero(taken != np.arange(len(taken)))
+    found = {frozenset((int(units.of[row]), int(units.of[taken[row]]))) for row in moved}
+    assert found == set(map(frozenset, wanted))
+
+
+def test_a_swap_can_be_stopped() -> None:
+    units, places, marks, keys, free = people(2)
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        swapped(units, places, marks, Fraction(1), keys, free, token)
+
+
 @given(st.integers(0, 10**6), st.integers(1, 100))
 @settings(max_examples=80, deadline=None)
 def test_a_sample_has_whole_households_and_the_nearest_number_of_them(
@@ -84,10 +119,11 @@ def test_all_have_the_same_chance_of_the_sample_and_rare_ones_a_larger_one_of_a_
     marks = np.array([[0]] * 56 + [[1]] * 4)  # 28 alike in each place, and 2
     places = np.arange(60) % 2
     drawn, moved, rounds = np.zeros(60), np.zeros(60), 1500
+    free = np.ones(60, dtype=bool)
     for _ in range(rounds):
         keys = rng.integers(0, 2**64, 60, np.uint64)
         drawn += sampled(units, Fraction(1, 4), keys)
-        taken = swapped(units, places, marks, Fraction(1, 5), keys, np.ones(60, dtype=bool))
+        taken = swapped(units, places, marks, Fraction(1, 5), keys, free, CancelToken())
         moved += taken != np.arange(60)
     # 15 of 60 each time: six standard deviations of a binomial count.
     assert abs(drawn - rounds / 4).max() < 6 * (rounds * 3 / 16) ** 0.5
