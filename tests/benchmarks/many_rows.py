@@ -16,12 +16,13 @@ import filecmp
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks.cold_run import RUN, plan
+from tests.benchmarks.cold_run import RUN, plan, with_bytecode
 
 _PIECE = 500_000
 FLOOR = """
@@ -56,6 +57,15 @@ def spent(command: list[str], variables: Mapping[str, str]) -> tuple[float, floa
     if status:
         sys.exit(f"it ended with {status}: {command}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6
+
+
+def tell(label: str, command: list[str], variables: Mapping[str, str]) -> None:
+    """Run a command and print what it took: elapsed, of the processor, and its peak memory."""
+    start = time.perf_counter()
+    seconds, peak = spent(command, variables)
+    elapsed = time.perf_counter() - start
+    figures = f"{elapsed:7.1f} s elapsed{seconds:7.1f} s of processor{peak:6.2f} GB"
+    print(f"{label:26}{figures}", flush=True)
 
 
 def draw(source: Path, rows: int, target: Path) -> None:
@@ -95,6 +105,7 @@ def main() -> None:
                 out, home = folder / f"{label} {turn}", folder / f"home {label}"
                 given = {**os.environ, "PYTHONPATH": str(program), "DPDESK_HOME": str(home)}
                 given["DPDESK_CACHE"] = str(home / "kernels")
+                given = with_bytecode(given, home)
                 command = [
                     sys.executable,
                     "-P",
