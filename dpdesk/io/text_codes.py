@@ -58,9 +58,23 @@ class LaterTexts(Sequence[str]):
         return LaterTexts(self.values)
 
     def places(self, wanted: Sequence[str]) -> frozenset[int]:
-        """Where texts are that occur, without making the others."""
-        known = pc.index_in(pa.array(wanted, self.values.type), value_set=self.values)
-        return frozenset(known.drop_null().to_pylist())
+        """Where texts are that occur, without making the others: they are in order."""
+        found = ((self._place(text), text) for text in wanted)
+        return frozenset(place for place, text in found if self._holds(place, text))
+
+    def _place(self, text: str) -> int:
+        """How many of the texts come before this one."""
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if self.values[middle].as_py() < text:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _holds(self, place: int, text: str) -> bool:
+        return place < len(self) and bool(self.values[place].as_py() == text)
 
 
 def coded_texts(values: pa.ChunkedArray) -> tuple[NDArray[np.int32], LaterTexts]:
