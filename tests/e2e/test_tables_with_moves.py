@@ -62,7 +62,7 @@ def released(request: pytest.FixtureRequest, context: AppContext, folder: Path) 
     with pytest.MonkeyPatch.context() as patch:
         for limit in ("LARGE", "LARGEST_PROVEN"):
             patch.setattr(suppression, limit, 0)
-        patch.setattr(audit, "_LARGEST_PART", 1)
+        patch.setattr(audit, "LARGEST_PART", 1)
         return run_plan(context, path, folder / request.param, CancelToken(), silent).out
 
 

@@ -32,7 +32,8 @@ _SMALL = 1e-4
 _ROUNDS = 8
 _STILL = 1e-9
 _WORTH_A_THREAD = 20
-_LARGEST_PART = 4000
+LARGEST_PART = 4000
+"""Parts of more unknowns are not solved where moves show how far their cells reach."""
 _T = TypeVar("_T")
 INFORMED = -2
 """The attacker who sees that empty cells are published, so that no suppressed one is empty."""
@@ -304,7 +305,7 @@ def _ranges(
     done = [0]
 
     def one(columns: Ints) -> None:
-        if len(columns) > _LARGEST_PART and inner is not None:
+        if len(columns) > LARGEST_PART and inner is not None:
             ends = inner[0][columns], inner[1][columns]
             sure[columns] = (ends[0] <= low[columns]) & (ends[1] >= high[columns])
             low[columns], high[columns] = ends

@@ -27,7 +27,7 @@ from dpdesk.engine.tables.search import (
     greedy,
     optimal,
 )
-from dpdesk.engine.tables.witnesses import Move, Witnesses
+from dpdesk.engine.tables.witnesses import Move, Witnesses, whole_targets
 
 How = Literal["optimal", "hitas", "heuristic"]
 LARGEST_PROVEN = 6000
@@ -63,6 +63,7 @@ def suppress(
     stop: CancelToken | None = None,
     watch: Watch = lambda value, bound: None,
     filled: Floats | None = None,
+    steps: Floats | None = None,
 ) -> Pattern:
     """Cells to suppress so that every unsafe one is protected from everyone (and singletons).
 
@@ -70,7 +71,8 @@ def suppress(
     they are to be protected from who sees that no suppressed one is; values of 0 too, then.
     ``cost`` holds a number per variable (not negative); of equal costs the fewest cells. When
     ``stop`` is cancelled, or the token is asked to keep, the best pattern so far is returned.
-    ``watch`` hears cost and bound.
+    ``watch`` hears cost and bound. With ``steps`` (:func:`told_as_whole`) moves of large systems
+    are looked for in whole steps, too.
 
     Raises
     ------
@@ -101,7 +103,7 @@ def suppress(
     witnesses = None
     if len(system) > LARGE and not found.proven:
         hidden = replace(instance, must=pattern, may=pattern)
-        witnesses = _witnessed(system, hidden, found.moves, token)
+        witnesses = _witnessed(system, hidden, found.moves, steps, token)
     return Pattern(pattern, bound, found.proven, witnesses)
 
 
@@ -132,7 +134,11 @@ def _searched(
 
 
 def _witnessed(
-    system: System, hidden: Instance, moves: Sequence[Move], token: CancelToken
+    system: System,
+    hidden: Instance,
+    moves: Sequence[Move],
+    steps: Floats | None,
+    token: CancelToken,
 ) -> Witnesses:
     """Moves that show that a pattern protects, as far as they are found: of targets in boxes, and
     of the few others over the whole system. All suppressed cells that have a move in a box are in
@@ -149,6 +155,11 @@ def _witnessed(
     left = _uncovered(hidden, Witnesses.of(moves, problem))
     if left:
         moves = [*moves, *_over_all(hidden, left[:_MOST_OVER_ALL], token)]
+    if steps is not None:
+        broken = whole_targets(Witnesses.of(moves, problem), problem, hidden.targets, steps)
+        if broken:
+            few = replace(anyone, targets=broken)
+            moves = [*moves, *local_pattern(system, few, token)[2]]
     return Witnesses.of(moves, problem)
 
 

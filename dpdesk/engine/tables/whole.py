@@ -20,10 +20,10 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import INFORMED, Moves, Problem, Target, parts_of
+from dpdesk.engine.tables.audit import LARGEST_PART, Moves, Problem, Target, parts_of
 from dpdesk.engine.tables.model import Flags, Floats, Ints
 from dpdesk.engine.tables.solving import Answer, Program
-from dpdesk.engine.tables.witnesses import Witnesses
+from dpdesk.engine.tables.witnesses import Witnesses, whole_targets
 
 NODES = 2_000
 """An integer program that is not decided after so many nodes is given up."""
@@ -56,17 +56,12 @@ def told_as_whole(
 
     ``steps`` is 1 on the grid for each variable that counts, 0 for others, which are left out. The
     readers are everyone, or those who see that no suppressed cell is empty where the problem has
-    them. No program is solved for what ``witnesses`` show. Raises Cancelled.
+    them. With ``witnesses`` no program is solved for what they show, nor in the largest parts.
+    Raises Cancelled.
     """
     if witnesses is not None:
-        moved = witnesses.whole(problem.low_of(INFORMED), problem.high, steps)
-        targets = [
-            each
-            for each in targets
-            if steps[each.variable] > 0
-            and moved[int(each.upper)][each.variable]
-            < math.ceil(each.need / float(steps[each.variable]) - _CLOSE)
-        ]
+        ways = {(t.variable, t.upper) for t in whole_targets(witnesses, problem, targets, steps)}
+        targets = [each for each in targets if (each.variable, each.upper) in ways]
     here = _Rooms(problem, suppressed, steps)
     beforehand = _Rooms(problem, steps > 0, steps)
     wanted: dict[int, list[Target]] = {}
@@ -76,7 +71,9 @@ def told_as_whole(
     found: Counter[int | None] = Counter()
     for number, variable in enumerate(sorted(wanted, key=here.size)):
         own, step = wanted[variable], float(steps[variable])
-        told = _told(here, beforehand, own, step, token) if number < MOST else None
+        given_up = witnesses is not None and here.size(variable) > LARGEST_PART
+        given_up |= number >= MOST
+        told = None if given_up else _told(here, beforehand, own, step, token)
         found[told] += 1
     return Told(found[_EXACTLY], found[_CLOSER], found[None])
 

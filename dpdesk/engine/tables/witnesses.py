@@ -7,8 +7,9 @@ has the moves can check that by adding up, without solving anything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -134,6 +135,26 @@ class Witnesses:
         np.maximum.at(found[0], cell[entries], -reach.min(axis=0, initial=0.0))
         np.maximum.at(found[1], cell[entries], reach.max(axis=0, initial=0.0))
         return found[0], found[1]
+
+
+def whole_targets(
+    found: Witnesses, problem: Problem, targets: Sequence[Target], steps: Floats
+) -> list[Target]:
+    """Targets among counts that no move in whole steps reaches, with their needs in whole steps.
+
+    ``steps`` is a step of each variable in grid units; 0 for those that are no counts.
+    """
+    low = problem.low_of(INFORMED)
+    moved = found.whole(low, problem.high, steps)
+    left = []
+    for target in targets:
+        step, v = float(steps[target.variable]), target.variable
+        if step > 0:
+            goal = math.ceil(target.need / step - _WHOLE)
+            room = problem.high[v] if target.upper else -low[v]
+            if moved[int(target.upper)][v] < min(goal, math.floor(min(room / step, goal) + _WHOLE)):
+                left.append(replace(target, need=goal * step))
+    return left
 
 
 def _tidy(amounts: Floats) -> Floats:

@@ -30,7 +30,7 @@ from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place
 
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
-_LARGE = 400
+_LARGE, _LARGEST_PART = 400, 4_000
 _EVERYONE = -2
 _OPEN = 1e-3
 _NEAR = 1e-9
@@ -433,7 +433,8 @@ def told_as_whole(
         return 0, 0, 0
     unknowns = known.more(attacked, internal, kept)[0]
     room = WholeRoom(unknowns)
-    far = _shown(attacked, internal, unknowns).steps(unknowns.low, unknowns.high)
+    moves = _shown(attacked, internal, unknowns)
+    far = moves.steps(unknowns.low, unknowns.high)
     everything = attacked.without_values(internal)
     all_kept = Kept.of(everything, internal)
     beforehand = WholeRoom(known.more(everything, internal, all_kept)[0])
@@ -441,7 +442,12 @@ def told_as_whole(
     for place in np.flatnonzero(kept.unsafe & counts).tolist():
         token.check()
         needs = float(kept.lower_required[place]), float(kept.upper_required[place])
-        if all(far[way][place] >= need - _TOLERANCE for way, need in enumerate(needs)):
+        ends = np.floor(-unknowns.low[place] + _TOLERANCE), unknowns.high[place]
+        goals = [min(need, end) - _TOLERANCE for need, end in zip(needs, ends, strict=True)]
+        if all(reach[place] >= goal for reach, goal in zip(far, goals, strict=True)):
+            continue
+        if moves.moves and len(room.part_of(place)) > _LARGEST_PART:
+            found[2] += 1
             continue
         if room.at_ends(place):
             continue

@@ -134,6 +134,10 @@ class Room:
             self._kept[number] = csr_array(self._matrix[rows][:, columns]), sums, largest
         return self._kept[number]
 
+    def part_of(self, place: int) -> Ints:
+        """The unknowns that hang together with one."""
+        return self.parts[int(self._part[place])]
+
     def sides(self, columns: Ints, token: CancelToken) -> tuple[Floats, Floats] | None:
         """Two points of a part with its sums that differ where they can, not below 0 where nothing
         is; None where none were found by projections. Raises Cancelled.

@@ -61,6 +61,7 @@ def suppressed(
             stop=stop,
             watch=_watch(report),
             filled=counted.filled(judged) if settings.present else None,
+            steps=counted.steps(),
         )
         _told_to_end(stop, report)
         hidden = pattern.suppressed

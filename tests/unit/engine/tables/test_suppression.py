@@ -235,7 +235,7 @@ def test_large_tables_are_protected_by_local_moves(monkeypatch: pytest.MonkeyPat
     extra = found.suppressed & ~unsafe
     assert 0 < found.bound <= sum(system.cells.values[extra].tolist())
     assert not found.proven
-    monkeypatch.setattr(attacker, "_LARGEST_PART", 1)
+    monkeypatch.setattr(attacker, "LARGEST_PART", 1)
     assert found.witnesses is not None
     reach = found.witnesses.reach(problem.low, problem.high)
     known = audit(system, found.suppressed, bounds, TOKEN, reach=reach)
