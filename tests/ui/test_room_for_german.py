@@ -89,6 +89,16 @@ def test_german_words_fit_and_letters_after_alt_are_unique_in_every_step(
         assert twice([*bar, *visible_texts(desk.window)]) == [], step
 
 
+def test_the_form_of_every_method_fits(
+    qtbot: QtBot, desk: Desk, theme: ThemeManager, tmp_path: Path
+) -> None:
+    desk.open_text(str(write_source(tmp_path / "work")))
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None)
+    for method in desk.workbench.context.registry:
+        desk.workbench.choose_method(method)
+        assert list(rooms_of(qtbot, desk, theme, [(1366, 768, 125)], ("protect",)))
+
+
 def test_the_filter_of_columns_shows_all_that_it_asks_for(
     qtbot: QtBot, desk: Desk, tmp_path: Path
 ) -> None:

@@ -230,6 +230,7 @@ class _Pane(QWidget):
             if not isinstance(field, MarkField):
                 caption = QLabel(field.parameter.label)
                 caption.setBuddy(field.control)
+                caption.setWordWrap(True)
                 set_look(caption, "note")
                 grid.addWidget(caption, row, place, 1, across)
                 self._captions[key] = caption
