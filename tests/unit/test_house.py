@@ -88,6 +88,12 @@ except SystemExit as done:
     assert loaded.isdisjoint({*WINDOW_LIBRARIES, *heavy})
 
 
+def test_the_compiler_starts_without_what_no_kernel_uses() -> None:
+    loaded = loaded_after("from dpdesk.core.compiled import start; start()")
+    assert "numba" in loaded
+    assert loaded.isdisjoint({"cffi", "pycparser", "pandas"})
+
+
 def test_the_window_is_painted_before_heavy_libraries_are_loaded() -> None:
     """They come in while the first screen is looked at; see ``app/warming.py``."""
     loaded = loaded_after("import dpdesk.ui.application, dpdesk.ui.desk")
