@@ -46,6 +46,8 @@ _LEAST = 12
 _WORK = {2: 200_000_000, 3: 16_000_000}
 """The most tuples that are visited for all pairs, and for all sets of three, of more columns."""
 _LARGEST_KEY = 2**62
+_AT_ONCE = 1 << 23
+"""Rows of which several columns are counted at the same time: about 30 bytes each."""
 _CELLS = 1 << 19
 """Cells that are counted by their places; others are looked up."""
 
@@ -242,7 +244,7 @@ def telling(
 
 def _threads(rows: int) -> int:
     """As many threads as there are cores, but one where tuples take much memory."""
-    return 1 if rows > _PAIRED else cpu_count() or 1
+    return 1 if rows > _AT_ONCE else cpu_count() or 1
 
 
 def _guesses(each: Told) -> tuple[int, int]:
