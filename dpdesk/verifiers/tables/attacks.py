@@ -487,8 +487,12 @@ def told_by_rounding(
     signed: Sequence[bool],
     counts: Sequence[bool],
     token: CancelToken,
+    *,
+    programs: bool = True,
 ) -> tuple[int, int]:
     """How many unsafe cells the rounded ones tell more closely than required, and of how many.
+
+    Without ``programs``, those alone that single sums tell.
 
     A value is less than ``base`` from what it was rounded to (of tables of ``counts`` it is a whole
     number), not negative but in ``signed`` tables, and totals are the sums of their parts.
@@ -512,7 +516,11 @@ def told_by_rounding(
         return np.asarray(kept.unsafe & ~np.array(reach, bool))
 
     told = short(-low, high)  # by its own rounding
-    room = Room(Unknowns(whole.rows(moves=True), low, high))
+    unknowns = Unknowns(whole.rows(moves=True), low, high)
+    if not programs:
+        low, high = by_single_sums(unknowns)
+        return int((told | short(-low, high)).sum()), int(kept.unsafe.sum())
+    room = Room(unknowns)
     goals = [np.where(kept.unsafe & ~told, ends, 0.0) for ends in need]
     told |= short(*reached(room, goals[0], goals[1], token))
     return int(told.sum()), int(kept.unsafe.sum())

@@ -658,9 +658,6 @@ class _Case:
             return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
         # Programs of one table by two dimensions are solved in a moment, those of others are not.
         most = MOST_FLAT if [len(one.axes) for one in self.tables] in ([1], [2]) else MOST_ROUNDED
-        if cells > most:
-            found = msg("not attacked: there are more than {n:,} cells", n=most)
-            return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
         # A rounded value is less than the base from the true one, a changed count at most so far.
         keyed = self.protect == _CELL_KEY
         base = fraction_of(str(self.parameters["deviation" if keyed else "base"])) + int(keyed)
@@ -669,10 +666,21 @@ class _Case:
             self._known({}, self.tables).signed,
             [measure == "count" for measure in self.measures],
             token,
+            programs=cells <= most,
         )
         found = "every unsafe cell's interval reaches as far as required on both sides"
         if not unsafe:
             found = "no cell is unsafe by the rules"
+        elif cells > most:
+            found = msg(
+                "{n:,} of {all:,} unsafe cells can be determined more closely than the rules "
+                "allow from the largest possible change and single sums; whether all sums together "
+                "tell others was not looked at, since there are more than {most:,} cells",
+                n=short,
+                all=unsafe,
+                most=most,
+            )
+            return ClaimCheck(NARROWED, CheckStatus.NOT_CHECKABLE, found, path)
         elif short:
             found = msg(
                 "{n:,} of {all:,} unsafe cells can be determined more closely than the rules "

@@ -71,3 +71,16 @@ def test_cells_are_told_as_closely_as_all_possible_tables_tell_them(
     )
 
     assert found == (int(expected.sum()), int(unsafe.sum()))
+    by_sums = told_by_rounding(
+        *(attacked, kept, Fraction(base)),
+        signed=[False],
+        counts=[True],
+        token=CancelToken(),
+        programs=False,
+    )
+    assert by_sums[0] <= found[0]
+    own = unsafe & (
+        (flat - np.maximum(shown.ravel() - base + 1, 0) < lower)
+        | (shown.ravel() + base - 1 - flat < needs)
+    )
+    assert by_sums == (max(by_sums[0], int(own.sum())), int(unsafe.sum()))

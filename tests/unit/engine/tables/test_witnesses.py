@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -15,8 +16,10 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables import suppression
 from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, System
+from dpdesk.engine.tables.present import told_as_present
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
+from dpdesk.engine.tables.whole import told_as_whole
 from dpdesk.engine.tables.witnesses import Witnesses
 from tests.helpers.tables import drawn_system, filled
 from tests.reference.tables import moved_so_far
@@ -128,3 +131,17 @@ def test_what_is_no_move_is_left_out() -> None:
     wrong = (square, np.array([1.0, -1.0, -1.0, 1.1]))
     found = Witnesses.of([right, wrong, (square[:2], np.array([1.0, -1.0]))], problem)
     assert found.matrix.toarray().tolist() == [[1, -1, 0, -1, 1, 0, 0, 0, 0]]
+
+
+@MANY
+@given(seeds, st.booleans())
+def test_what_is_told_is_the_same_with_moves_and_without(seed: int, present: bool) -> None:
+    system, told, problem, hidden, found = protected(seed, "heuristic", present=present)
+    problem = replace(problem, owners=None)
+    ones, targets = np.ones(len(system)), targets_of(told.required)
+    answers = [told_as_whole(problem, hidden, targets, ones, TOKEN, w) for w in (None, found)]
+    assert answers[0] == answers[1]
+    held = (system.cells.values > 0).astype(np.float64)
+    informed = Problem.of(system, Bounds.of(system.cells.values), filled=held)
+    both = [told_as_present(informed, hidden, told.required, TOKEN, w) for w in (None, found)]
+    assert both[0] == both[1]
