@@ -22,6 +22,7 @@ from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.release_page import PICTURE, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
+from dpdesk.ui.shell.bars import HelpArea
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
@@ -97,6 +98,24 @@ def test_the_form_of_every_method_fits(
     for method in desk.workbench.context.registry:
         desk.workbench.choose_method(method)
         assert list(rooms_of(qtbot, desk, theme, [(1366, 768, 125)], ("protect",)))
+
+
+def test_explanations_are_as_wide_as_their_longest_word(
+    qtbot: QtBot, desk: Desk, theme: ThemeManager
+) -> None:
+    theme.set_text_size(200)
+    desk.window.resize(1440, 900)
+    area = desk.window.findChild(HelpArea)
+    assert isinstance(area, HelpArea)
+    area.show()
+    for step in STEPS:
+        desk.window.show_panel(step)
+
+        def well(step: str = step) -> None:
+            desk.window.grab()
+            assert misfits(area) == [], step
+
+        qtbot.waitUntil(well)
 
 
 def test_the_filter_of_columns_shows_all_that_it_asks_for(

@@ -335,6 +335,7 @@ class HelpArea(SteadyArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
+        self.horizontalScrollBar().rangeChanged.connect(self._on_wide)
         self.hide()
 
     def setVisible(self, visible: bool) -> None:
@@ -346,6 +347,12 @@ class HelpArea(SteadyArea):
     def _on_theme(self, theme: Theme) -> None:
         share = round(self.window().width() * HELP_SHARE)
         self.setMinimumWidth(min(theme.ems(30), max(share, theme.ems(16))))
+
+    @Slot(int, int)
+    def _on_wide(self, least: int, most: int) -> None:
+        """A word is longer than the line: make room for it."""
+        if most > least:
+            self.setMinimumWidth(self.width() + most - least)
 
 
 NAME_EMS, LEAST_NAME_EMS = 26, 6
