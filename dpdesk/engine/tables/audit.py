@@ -306,7 +306,7 @@ def _ranges(
 
     def one(columns: Ints) -> None:
         if len(columns) > LARGEST_PART and inner is not None:
-            # Single sums may show that such an end is exact, and who checks it would need a program.
+            # Even where single sums meet such an end, to check that could take a program.
             low[columns], high[columns] = inner[0][columns], inner[1][columns]
             sure[columns] = False
         elif len(columns) > 1:
