@@ -506,17 +506,7 @@ def _notes(checked: Checked) -> tuple[str, ...]:
             )
         )
     notes += _uneven_notes(result)
-    if result.loose:
-        notes.append(
-            counted(
-                "{n:,} quote mark inside quoted values not doubled and kept as found, the first "
-                "on line {line}.",
-                "{n:,} quote marks inside quoted values not doubled and kept as found, the first "
-                "on line {line}.",
-                n=result.loose,
-                line=result.loose_line,
-            )
-        )
+    notes += _quote_notes(result)
     if checked.left_out:
         notes.append(_left_out_note(checked))
     if checked.ctrl_z:
@@ -548,6 +538,35 @@ def _uneven_notes(result: ScanResult) -> list[str]:
                 "the first on line {line}.",
                 n=result.long_records,
                 line=result.long_line,
+            )
+        )
+    return notes
+
+
+def _quote_notes(result: ScanResult) -> list[str]:
+    notes: list[str] = []
+    if result.loose:
+        notes.append(
+            counted(
+                "{n:,} quote mark inside quoted values not doubled and kept as found, the first "
+                "on line {line}.",
+                "{n:,} quote marks inside quoted values not doubled and kept as found, the first "
+                "on line {line}.",
+                n=result.loose,
+                line=result.loose_line,
+            )
+        )
+    if result.rowlike:
+        notes.append(
+            counted(
+                "{n:,} row extends over several lines, each of which has the fields of a row by "
+                "itself, the first from line {line}; if a quote mark there encloses nothing, "
+                'write `quote = ""` under [source].',
+                "{n:,} rows extend over several lines, each of which has the fields of a row by "
+                "itself, the first from line {line}; if a quote mark there encloses nothing, "
+                'write `quote = ""` under [source].',
+                n=result.rowlike,
+                line=result.rowlike_line,
             )
         )
     return notes

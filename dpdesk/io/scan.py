@@ -35,9 +35,9 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
     PENDING, BEFORE, PROTECTED, LOOSE, LOOSE_LINE, LOOSE_FIELD, TAIL, TAIL_START, TAIL_WIDEST,
     TAIL_KIND, TAIL_LINE, TAIL_FIELD, TAIL_FOUND, LOOSE_AT,
     UNEVEN, SHORT_RECORDS, SHORT_LINE, LONG_RECORDS, LONG_LINE, WIDEST, POINT,
-    LONGEST_LINE,
-) = range(60)  # fmt: skip
-SLOTS = 60
+    LONGEST_LINE, LINE_FIELD, INSIDE, UNLIKE, ROWLIKE, ROWLIKE_LINE,
+) = range(65)  # fmt: skip
+SLOTS = 65
 WEIGHTS = 65_521
 """Row i (from 0) has the weight i mod this number, plus 1: small enough that no sum overflows."""
 
@@ -146,9 +146,35 @@ def _count_record(state: State, weighed: State, fields: int) -> None:
 
 
 @kernel
+def _compare_line(state: State) -> None:
+    """Note whether a line of a record of several has, quotes apart, other fields than a row."""
+    if state[FIELD] - state[LINE_FIELD] + state[INSIDE] + 1 != state[EXPECTED]:
+        state[UNLIKE] = 1
+    state[LINE_FIELD] = state[FIELD]
+    state[INSIDE] = 0
+
+
+@kernel
+def _count_rowlike(state: State) -> None:
+    """Count a record of several lines, each of which could be a row.
+
+    Two lines of two fields do not count: an address with one delimiter looks like that.
+    """
+    lines = state[LINE] - state[RECORD_LINE] + 1
+    if lines > 1:
+        _compare_line(state)
+        if state[UNLIKE] == 0 and state[EXPECTED] > 1 and lines + state[EXPECTED] > 4:
+            state[ROWLIKE] += 1
+            if state[ROWLIKE] == 1:
+                state[ROWLIKE_LINE] = state[RECORD_LINE]
+    state[LINE_FIELD] = state[INSIDE] = state[UNLIKE] = 0
+
+
+@kernel
 def _end_record(state: State, weighed: State, offset: int) -> bool:
     """Close the record that ends here; False on a fault. Blank lines are no records."""
     fields = state[FIELD] + 1
+    _count_rowlike(state)
     quoted_empty = state[MODE] == QUOTE_SEEN
     blank = fields == 1 and state[CONTENT] == 0 and not quoted_empty
     if blank and (state[EXPECTED] != 1 or state[MODE] == START):
@@ -237,6 +263,7 @@ def _line_end(state: State, weighed: State, kind: int, after_cr: bool, offset: i
         if state[LOOSE_AT] == state[QUOTED_FIELDS]:
             _fault(state, AFTER_QUOTE, state[LOOSE_LINE], state[LOOSE_FIELD], 0)
             return False
+        _compare_line(state)
         state[QUOTED_ENDS] += 1
         state[HELD] += 1
         state[CONTENT] = 1
@@ -351,6 +378,8 @@ def _special(
         state[FIELD] += 1
         state[MODE] = START
         return True
+    if kind == _DELIMITER:
+        state[INSIDE] += 1
     return _content(state, kind == _BLANK)
 
 
@@ -446,6 +475,8 @@ class ScanResult:
     values of each column, ``weighted`` the same with the weight of each row (see ``WEIGHTS``),
     modulo 2^64; the header counts in neither. ``short_records`` and ``long_records`` have fewer or
     more fields than the first, ``widest`` the most, in a text in which there may be such.
+    ``rowlike`` counts records of several lines, each of which has, quotes apart, the fields of a
+    row; ``rowlike_line`` is where the first begins.
     """
 
     records: int
@@ -485,6 +516,8 @@ class ScanResult:
     long_line: int = field(default=0, kw_only=True)
     widest: int = field(default=0, kw_only=True)
     longest_line: int = field(default=0, kw_only=True)
+    rowlike: int = field(default=0, kw_only=True)
+    rowlike_line: int = field(default=0, kw_only=True)
 
     @property
     def newline(self) -> str:
@@ -524,6 +557,8 @@ def result_of(state: State, weighed: State) -> ScanResult:
         long_line=int(state[LONG_LINE]),
         widest=int(state[WIDEST]),
         longest_line=int(state[LONGEST_LINE]),
+        rowlike=int(state[ROWLIKE]),
+        rowlike_line=int(state[ROWLIKE_LINE]),
     )
 
 

@@ -176,8 +176,6 @@ _MOST_HEAD = 1 << 26
 _TITLE_RECORDS = 80
 BACKSLASH = "\\"
 _BREAK = re.compile(r"[\r\n]")
-_ENCLOSED = re.compile(r"(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|\Z)", re.MULTILINE)
-_OPENED = re.compile(r"(?:^|[,;\t|])'", re.MULTILINE)
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([.\s]\d{3})+|\d+),\d+\Z")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d{1,3}([,\s]\d{3})+|\d+)\.\d+([eE][+-]?\d+)?\Z")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}\Z")
@@ -315,8 +313,10 @@ class _Marks:
 
 def _marks(text: str, given: _Given, notes: list[str]) -> _Marks:
     spec = given.spec
-    quote = spec.quote if spec.quote is not None else _quote(text, notes)
     delimiter = spec.delimiter or given.separator
+    quote = spec.quote
+    if quote is None:
+        quote = _quote(text, delimiter or "".join(DELIMITERS), notes)
     if delimiter is None:
         delimiter = _delimiter(text, quote, given.complete, given.name, given.path, notes)
     escape = spec.escape
@@ -599,15 +599,15 @@ def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str | 
     return rest, separator
 
 
-def _quote(text: str, notes: list[str]) -> str:
+def _quote(text: str, delimiters: str, notes: list[str]) -> str:
     """The double quote, unless single quotes clearly enclose fields and double ones do not."""
     if '"' in text or "'" not in text:
         return '"'
-    enclosed = opened = 0
-    for piece in _pieces(text):
-        enclosed += len(_ENCLOSED.findall(piece))
-        opened += len(_OPENED.findall(piece))
-    if enclosed >= 2 and enclosed == opened:
+    border = f"[{re.escape(delimiters)}\\r\\n]"
+    opened = re.compile(rf"(?:\A|{border})'")
+    enclosed = re.compile(rf"{opened.pattern}[^'\r\n]*'(?={border}|\Z)")
+    found = [(len(enclosed.findall(one)), len(opened.findall(one))) for one in _pieces(text)]
+    if sum(some for some, _ in found) >= 2 and all(some == every for some, every in found):
         notes.append("Fields are enclosed in single quotes ('); these were removed.")
         return "'"
     return '"'

@@ -282,3 +282,62 @@ def test_a_delimiter_that_reads_the_header_alone_is_not_taken(
         assert store.rows == 21
     finally:
         store.close()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "^", "\x1f", "\x01"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_single_quotes_around_fields_are_found_with_every_delimiter(
+    folder: Path, workspace: Workspace, delimiter: str, end: str
+) -> None:
+    rows = [("id", "name"), ("1", "a"), ("2", "b")]
+    text = "".join(delimiter.join(f"'{value}'" for value in row) + end for row in rows)
+    columns, found, reading = read(folder, workspace, text)
+    assert [columns, *found] == rows
+    assert any("single quotes" in note for note in reading.notes)
+
+
+def test_single_quotes_are_found_with_a_delimiter_that_the_plan_names(
+    folder: Path, workspace: Workspace
+) -> None:
+    columns, rows, _ = read(folder, workspace, "'id':'t'\n'1':'9:30'\n'2':'b'\n", delimiter=":")
+    assert columns == ("id", "t")
+    assert rows == [("1", "9:30"), ("2", "b")]
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "line"),
+    [
+        ('id;name;v\n1;"a;2\n2;b;3\n3;c";4\n4;d;5\n', 1, 2),
+        ('id;name;v\r\n0;z;1\r\n1;"a;2\r\n2;b";3\r\n4;d;5\r\n5;";6\r\n6;f;7\r\n7;";8\r\n', 2, 3),
+        ('id;name\n1;"a\n2;b\n3;c"\n4;d\n', 1, 2),
+        ('id\tname\tv\n1\tx\ta\n2\t"\tb\n3\tc\td\n4\t"\te', 1, 3),
+    ],
+)
+def test_a_value_that_may_have_swallowed_rows_is_noted(
+    folder: Path, workspace: Workspace, text: str, count: int, line: int
+) -> None:
+    """A quote mark at the beginning of one value and another at the end of a later one."""
+    _, _, reading = read(folder, workspace, text)
+    start = f"{count} row extends" if count == 1 else f"{count} rows extend"
+    (note,) = (note for note in reading.notes if "extend" in note)
+    assert note.startswith(start)
+    assert f"line {line};" in note
+    _, rows, without = read(folder, workspace, text, quote="")
+    assert len(rows) == len(text.splitlines()) - 1
+    assert not any("extend" in note for note in without.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id;place\n1;"Street 5\nBerlin; Mitte"\n2;b\n',
+        'id;a;b\n1;"two\nlines";x\n2;c;d\n',
+        'id;a;b\n1;"three\nlines; and\nmore";x\n2;c;d\n',
+        'a\n"two\nlines"\n',
+        'id;"a\nb";c\n1;2;3\n',
+    ],
+)
+def test_values_of_several_lines_are_not_noted(
+    folder: Path, workspace: Workspace, text: str
+) -> None:
+    assert not any("extend" in note for note in read(folder, workspace, text)[2].notes)
