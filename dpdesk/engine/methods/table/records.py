@@ -189,7 +189,7 @@ READY = Records(
             ),
         ),
     ),
-    more=("The source contains finished cells", "Each row of the source is a cell of the table"),
+    more=("The source contains ready cells", "Each row of the source is a cell of the table"),
     remove=("Count the rows instead", "Each row of the source is a person or a company"),
     least=0,
     most=1,
