@@ -41,7 +41,7 @@ def idle_check(
     hierarchies = _idle_hierarchies(manifest, evidence, method, plan, values)
     noisy, parts = noise_of(method), []
     if noisy is not None:
-        parts.append("the roles of columns, but for whose rows belong together")
+        parts.append(msg("the roles of columns, but for whose rows belong together"))
     elif roles := _idle_roles(manifest, method, plan, values, columns):
         parts.append(msg("the roles of {columns}", columns=", ".join(map(quoted, roles))))
     if hierarchies:

@@ -434,6 +434,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "evidence": ("run",),
     "evidence_checks": ("verify",),
     "guide": ("guide", "card"),
+    "idle_entries": ("verify",),
     "examining": ("fit another file",),
     "export_gate": tuple(f"export {name}" for name in FORMATS),
     "exploring": ("explore", "candidate", "run in the window"),
