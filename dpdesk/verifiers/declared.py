@@ -459,9 +459,10 @@ def kept_rows(
 
 
 def without_number(source: FrequencySource, column: str, token: CancelToken) -> int:
-    """How many rows have a text in a column that is no number."""
+    """How many rows have a missing value in a column, or a text that is no number."""
     table = source.frequency_table([column], token)
     strange = np.array([number_of(text) is None for text in table.domains[0]], dtype=bool)
+    strange[sorted(table.missing[0] if table.missing else ())] = True
     return int(table.counts[strange[table.codes[:, 0]]].sum())
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyreadstat
 import pytest
 
 from dpdesk.app.context import AppContext
@@ -45,6 +47,45 @@ def test_a_privacy_loss_that_hides_nothing_gives_the_counts_and_verifies(
     inside = [row for row in rows if row[1] in "fm" and row[3] not in ("", "unknown")]
     expected = [sum(row[1] == sex for row in inside) for sex in "fm"]
     assert values(out / "public/cuboids/1-sex.csv") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("declared", ["plan", "file"])
+def test_a_number_that_is_declared_missing_is_no_amount(
+    context: AppContext, tmp_path: Path, declared: str
+) -> None:
+    path = tmp_path / ("people.csv" if declared == "plan" else "people.sav")
+    missing = '["", "99"]' if declared == "plan" else '[""]'
+    read = f'missing = {missing}\ntypes = {{ sex = "text", pay = "number" }}\nencoding = "utf-8"'
+    if declared == "plan":
+        path.write_text("sex,pay\nf,5\nf,99\nm,7\n", encoding="utf-8")
+        read += '\ndelimiter = ","\ndecimal = "."\nquote = ""\nheader = true'
+    else:
+        frame = pd.DataFrame({"sex": ["f", "f", "m"], "pay": [5, 99, 7]})
+        pyreadstat.write_sav(frame, path, missing_ranges={"pay": [99]})
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f"""version = 1
+[source]
+path = "{path.name}"
+{read}
+[protection]
+method = "dp-cube"
+dimensions = ["sex"]
+domains = {{ sex = ["f", "m"] }}
+measure = {{ sum = "pay", lower = 0, upper = 100 }}
+epsilon = 1000000
+[budget]
+population = "declared missing in the {declared}"
+""",
+        encoding="utf-8",
+    )
+    out = release(context, plan, tmp_path / "out").out
+    [cuboid] = (out / "public/cuboids").glob("1-sex*.csv")
+    assert values(cuboid) == pytest.approx([5, 7], abs=0.1)
+    found = verify_release(
+        out, context.registry, CancelToken(), silent, path, workspace=context.workspace
+    )
+    assert found.ok, found.failures
 
 
 @pytest.mark.parametrize(

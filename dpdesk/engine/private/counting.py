@@ -153,10 +153,17 @@ def _placed(
 
 
 def _steps(table: FrequencyTable, measure: Measure, column: int) -> tuple[Integers, int]:
-    """The clipped value of each tuple in grid steps, and the rows whose text is no number."""
+    """The clipped value of each tuple in grid steps, and the rows that have no number there.
+
+    A missing value is none, also where it is written as one: 99 for "refused" is nobody's income.
+    """
     if not measure.column:
         return np.ones(len(table.counts), dtype=np.int64), 0
-    values = [grid_steps(text, measure) for text in table.domains[column]]
+    gone = table.missing[column] if table.missing else frozenset[int]()
+    values = [
+        None if code in gone else grid_steps(text, measure)
+        for code, text in enumerate(table.domains[column])
+    ]
     unread = np.array([value is None for value in values], dtype=bool)
     steps = np.array([value or 0 for value in values], dtype=np.int64)
     place = table.codes[:, column]

@@ -14,6 +14,7 @@ from dpdesk.engine.cubes.lattice import members
 from dpdesk.engine.private.counting import place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare
 from dpdesk.engine.private.kinds import Measure, grid_steps
+from dpdesk.verifiers.declared import without_number
 from tests.helpers.memory_tables import MemorySource
 
 SEX, REGION = ("f", "m"), ("a", "b", "other")
@@ -153,6 +154,17 @@ def test_values_are_clipped_and_rounded_inwards() -> None:
     assert [grid_steps(text, measure) for text in ("-7", "1", "2.9", "3", "9", "1e9", "x")] == [
         1, 1, 1, 2, 4, 4, None,
     ]  # fmt: skip
+
+
+def test_a_number_that_means_a_missing_value_is_none() -> None:
+    columns, token = ("person", "sex", "region", "pay"), CancelToken()
+    rows = [("1", "f", "a", "5"), ("2", "f", "a", "99"), ("3", "f", "a", "n/a")]
+    data = MemorySource.of(columns, rows, missing=("", "99"))
+    measure = Measure("sum", "pay", Fraction(0), Fraction(100))
+    placed = place_rows(data, DOMAIN, measure, None, 1, token)
+    assert placed.totals((0,), token).tolist() == [5, 0]
+    assert placed.facts["values_that_are_no_numbers"] == 2
+    assert without_number(data, "pay", token) == 2
 
 
 def test_no_row_at_all_gives_zeros() -> None:
