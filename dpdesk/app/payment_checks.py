@@ -23,7 +23,7 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.engine.private.method import Charge
 from dpdesk.io.release_folder import EVIDENCE, INTERNAL
-from dpdesk.project.ledger.records import Debited, LedgerEntry, one_line
+from dpdesk.project.ledger.records import Debited, LedgerEntry, Settled, one_line
 
 PAYMENT_CLAIM = "what was paid is the entry of the debit in the ledger"
 _PAID = frozenset({"debit", "entry", "cost", "time", "population", "ledger"})
@@ -87,6 +87,27 @@ def payment_claims(manifest: Manifest, evidence: Mapping[str, object]) -> list[C
         version=manifest.dpdesk[:60],
     )
     return [ClaimCheck(PAYMENT_CLAIM, CheckStatus.NOT_CHECKED, found, f"{INTERNAL}/{EVIDENCE}")]
+
+
+def settled_faults(evidence: Mapping[str, object], manifest_sha256: str) -> list[str]:
+    """Whether the witness of this computer knows another release of the debit, or that none came.
+
+    Tables that were drawn at a higher price fit the pages and the debit of a cheap release, since
+    no check sees how noise was drawn; the ledger entered which manifest came of each debit.
+    """
+    from dpdesk.project.ledger import Witness
+
+    budget = evidence.get("budget")
+    named = budget.get("debit") if isinstance(budget, Mapping) else None
+    ledger, _, row = str(named).partition(":")
+    try:
+        ended = [_outcome(one) for one in Witness.here().entries(ledger)]
+    except StorageError:
+        return []
+    came = {one.manifest for one in ended if one is not None and str(one.debit) == row}
+    if came <= {manifest_sha256}:
+        return []
+    return ["`budget, debit`: the witness of this computer knows another outcome of this debit"]
 
 
 def draws_faults(evidence: Mapping[str, object], draws: tuple[Draws, ...]) -> list[str]:
@@ -192,6 +213,14 @@ def _unrecorded_faults(budget: Mapping[str, object]) -> Iterator[str]:
         return
     if known.get(row, budget.get("entry")) != budget.get("entry"):
         yield "`budget, entry` is not the entry that the witness of this computer knows"
+
+
+def _outcome(entry: LedgerEntry) -> Settled | None:
+    try:
+        content = entry.content
+    except ValueError:  # an entry of a later version
+        return None
+    return content if isinstance(content, Settled) else None
 
 
 def _debit(record: object) -> tuple[LedgerEntry, Debited]:

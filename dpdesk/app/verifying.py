@@ -33,7 +33,7 @@ from dpdesk.app.page_checks import (
     recorded_hierarchies,
     setting_checks,
 )
-from dpdesk.app.payment_checks import payment_claims
+from dpdesk.app.payment_checks import payment_claims, settled_faults
 from dpdesk.app.planning import prepared_again, read_population
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
@@ -339,6 +339,11 @@ class _Checker:
             for fault in lacking:
                 self._fail_evidence(fault)
             if _failed(checks) or self._found.failures:
+                return []
+            stated, _ = hash_file(self._found.public / MANIFEST, self._token)
+            unlike = settled_faults(evidence, stated) if spends and complete else ()
+            for fault in unlike:  # with other texts the release is not checked anyway
+                self._fail_evidence(fault)
                 return []
             more = [self._figures or needs_source(), as_recorded(evidence)]
             more += payment_claims(manifest, evidence) if spends else []

@@ -496,6 +496,25 @@ def forge_head(budget: Said) -> None:
     budget["head"] |= {"entries": budget["record"]["n"], "hash": "0" * 64}
 
 
+def test_tables_drawn_at_a_higher_price_are_not_those_that_the_ledger_saw(
+    context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_register(tmp_path / "data", people())
+    made = release(context, write_plan(source), tmp_path / "made").out
+    dear = release(context, write_plan(source, epsilon=900), tmp_path / "dear").out
+    shutil.copytree(dear / "public/cuboids", made / "public/cuboids", dirs_exist_ok=True)
+    seal_again(made, manifest_of(made))
+    report_again(made, context.registry)
+    seal_again(made, manifest_of(made))
+    found = with_source(context, made, source)
+    assert [one.reason for one in found.failures] == [
+        "`budget, debit`: the witness of this computer knows another outcome of this debit"
+    ]
+    assert with_source(context, dear, source).ok
+    monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "of-another-computer.jsonl"))
+    assert with_source(context, made, source).ok
+
+
 @pytest.mark.parametrize(("forge", "place"), [(forge_who, "record"), (forge_head, "head")])
 def test_the_entry_of_a_debit_is_compared_with_the_witness_of_its_computer(
     context: AppContext,
