@@ -34,6 +34,8 @@ _BETWEEN = re.compile(rb"[\x80\x85\x91\x92\x96\x97\x99]|(?<=[0-9])[\x93\x94]|[\x
 _OPENED, _CLOSED = b"\x82\x84\x8b\x91\x93", b"\x92\x93\x94\x9b"
 """Quotes of cp1252 before and behind a word."""
 _ROW = re.compile(rb"[\x80-\xff]{3}")
+_PAIRS = re.compile(rb"'?(?:[\x81-\x9f\xe0-\xfc][\x40-\x7e\x80-\xfc]){2,}'?")
+"""A word of Shift JIS alone, whose second bytes may be those of ASCII letters."""
 _MANY_LETTERS = 8
 _ENOUGH = 20_000
 
@@ -104,8 +106,10 @@ def _unquoted(word: bytes) -> bytes:
 
 def _in_rows(words: Iterable[bytes]) -> bool:
     different = {*words}
-    rows = [word for word in different if _ROW.search(word)]
-    letters = {byte for word in rows for byte in word if byte >= 0x80}
+    paired = {word for word in different if _PAIRS.fullmatch(word)}
+    rows = paired | {word for word in different if _ROW.search(word)}
+    letters = {word[i : i + 1] for word in rows for i in range(len(word)) if word[i] >= 0x80}
+    letters |= {word[i : i + 2] for word in paired for i in range(len(word)) if word[i] >= 0x80}
     return 2 * len(rows) > len(different) and len(letters) >= _MANY_LETTERS
 
 

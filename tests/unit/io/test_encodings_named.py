@@ -113,6 +113,22 @@ OTHERS = {
 }
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["タナカ スズキ サトウ ヤマダ イトウ", "'ソニー' '表示' '十人' 'カタカナ' '能力' '大阪'"],
+)
+def test_letters_of_two_bytes_of_which_one_is_ascii_are_not_guessed(text: str) -> None:
+    raw = "".join(f"{name},1\n" for name in text.split()).encode("shift_jis")
+    assert not guess_legacy(high_words([raw])).likely
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp850", "mac_roman", "iso8859_2", "cp1250"])
+def test_words_that_would_be_pairs_of_bytes_are_still_guessed(encoding: str) -> None:
+    text = "étés,âgée,été,élève,Müller,Jürgen,Bärbel,Köln,Zürich,Österreich,île,même"
+    raw = f"a,{text},1\n".encode(encoding, "ignore")
+    assert guess_legacy(high_words([raw])).likely
+
+
 @pytest.mark.parametrize("encoding", OTHERS)
 def test_letters_in_rows_are_not_guessed(encoding: str, tmp_path: Path, private_home: Path) -> None:
     words = OTHERS[encoding].split()
