@@ -21,10 +21,11 @@ Each part has an end: what is tried at each letter would else take the square of
 """
 _BARE = re.compile(
     r"((?:^|[\s/\\])(?!(?:mailto|e?-?mail):)[^\s:/@\\]{1,300}:)[^\s/@\\]{1,300}"
-    r"(?=@[\w.-]{1,300}(?::\d|/|[\s,;]|$))",
+    r"(?=@(?![\w.-]{1,300}\.(?:csv|tsv|txt|xlsx?|parquet|sav|dta|sas7bdat|xpt|toml|json)(?!\S))"
+    r"[\w.-]{1,300}(?::\d|/|[\s,;]|$))",
     re.IGNORECASE,
 )
-"""The same without a scheme, in front of a host."""
+"""The same without a scheme, in front of a host (and not of the name of a file)."""
 _SLASHED = re.compile(
     r"((?:^|[\s/\\])[^\s:/@\\]{1,300}/)[^\s/@\\]{1,300}(?=@[\w.-]{1,300}:\d{1,5}/)"
 )
@@ -79,18 +80,20 @@ def without_password(text: str) -> str:
     """
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
-    text = _hidden(text)
-    plain = text
+    text = plain = _hidden(text, (*_PATTERNS, _SLASHED, _OWNED))
     for _ in range(2):  # some programs take the signs apart twice
         plain = unquote(normalize("NFKC", plain.replace("…", "\ue000"))).replace("\ue000", "…")
         plain = "".join(letter for letter in plain if category(letter) != "Cf")  # nobody sees them
-        if (found := _hidden(plain)) != plain:
+        if (found := _hidden(plain, _PATTERNS)) != plain:  # without slashes: `%2F` is in a name
             return found
     return text
 
 
-def _hidden(text: str) -> str:
-    for pattern in (_SIGNED, _BARE, _SLASHED, _OWNED, _PORT, _SET, _TOLD, _BEARER, _PASSFILE):
+_PATTERNS = (_SIGNED, _BARE, _PORT, _SET, _TOLD, _BEARER, _PASSFILE)
+
+
+def _hidden(text: str, patterns: Iterable[re.Pattern[str]]) -> str:
+    for pattern in patterns:
         text = pattern.sub(r"\1…", text)
     return text
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import REPEATED, changes_values
 from dpdesk.io import faults
@@ -557,18 +557,16 @@ def _quote_notes(result: ScanResult) -> list[str]:
             )
         )
     if result.rowlike:
-        notes.append(
-            counted(
-                "{n:,} row extends over several lines, each of which has the fields of a row by "
-                "itself, the first from line {line}; if a quote mark there encloses nothing, "
-                'write `quote = ""` under [source].',
-                "{n:,} rows extend over several lines, each of which has the fields of a row by "
-                "itself, the first from line {line}; if a quote mark there encloses nothing, "
-                'write `quote = ""` under [source].',
-                n=result.rowlike,
-                line=result.rowlike_line,
-            )
+        found = counted(
+            "{n:,} row extends over several lines, each of which has the fields of a row by "
+            "itself, the first from line {line}.",
+            "{n:,} rows extend over several lines, each of which has the fields of a row by "
+            "itself, the first from line {line}.",
+            n=result.rowlike,
+            line=result.rowlike_line,
         )
+        way = msg('If a quote mark there encloses nothing, write `quote = ""` under [source].')
+        notes.append(joined((found, way)))
     return notes
 
 

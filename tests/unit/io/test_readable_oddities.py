@@ -321,7 +321,7 @@ def test_a_value_that_may_have_swallowed_rows_is_noted(
     start = f"{count} row extends" if count == 1 else f"{count} rows extend"
     (note,) = (note for note in reading.notes if "extend" in note)
     assert note.startswith(start)
-    assert f"line {line};" in note
+    assert f"line {line}." in note
     _, rows, without = read(folder, workspace, text, quote="")
     assert len(rows) == len(text.splitlines()) - 1
     assert not any("extend" in note for note in without.notes)
