@@ -93,6 +93,39 @@ def test_a_release_verifies_alone_and_with_its_source(
     assert verify_release(genuine[name] / "public", context.registry, CancelToken(), silent).ok
 
 
+def test_a_number_that_is_declared_missing_is_in_no_quantile(
+    context: AppContext, tmp_path: Path
+) -> None:
+    source, plan = tmp_path / "pay.csv", tmp_path / "pay.toml"
+    source.write_text("pay,n\n" + "3,1\n" * 20 + "99,1\n" * 30, encoding="utf-8")
+    plan.write_text(
+        """version = 1
+[source]
+path = "pay.csv"
+encoding = "utf-8"
+delimiter = ","
+decimal = "."
+quote = ""
+header = true
+missing = ["", "99"]
+types = { pay = "number" }
+[protection]
+method = "dp-choice"
+choose = { quantile = 0.5, of = "pay", lower = 0, upper = 100 }
+epsilon = 1000
+[budget]
+population = "some without pay"
+""",
+        encoding="utf-8",
+    )
+    out = run_plan(context, plan, tmp_path / "out", CancelToken(), silent).out
+    assert rows_of(out / "public/choices/1-pay.csv")[1:] == [["3"]]
+    found = verify_release(
+        out, context.registry, CancelToken(), silent, source, workspace=context.workspace
+    )
+    assert found.ok, found.failures
+
+
 def test_each_group_has_a_candidate_in_domain_order(genuine: dict[str, Path]) -> None:
     public = genuine["both"] / "public"
     header, *rows = rows_of(public / "choices/1-pay.csv")
