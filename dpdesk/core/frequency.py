@@ -76,6 +76,10 @@ class FrequencyTable:
         """Number of rows of the source, N."""
         return int(self.counts.sum())
 
+    def missing_of(self, place: int) -> frozenset[int]:
+        """The codes of the attribute at this place that stand for missing values."""
+        return self.missing[place] if self.missing else frozenset()
+
 
 @dataclass(frozen=True, eq=False)
 class Population:

@@ -294,11 +294,7 @@ def counted_check(
     groups = tuple(_column(asked, name, given) for name in asked.groups)
     wrong = ""
     for one in asked.choices:
-        own = (
-            _column(asked, one.column, given)
-            if one.quantile is None
-            else _numbers(one, source, token)
-        )
+        own = _column(asked, one.column, given) if one.quantile is None else _numbers(one)
         rows = Rows((*groups, own), "", person, asked.rows)
         _, facts = kept_rows(source, rows, token)
         wrong = wrong or unlike(recorded, one.name, facts, complete=given.complete)
@@ -310,8 +306,6 @@ def _column(asked: _Asked, name: str, given: Declarations) -> Column:
     return read_column(name, ColumnRequest(asked.domains.get(name)), given)
 
 
-def _numbers(one: _One, source: FrequencySource, token: CancelToken) -> Column:
-    """Every number has a place, for values are moved within the bounds, unless it is missing."""
-    table = source.frequency_table([one.column], token)
-    gone = [table.domains[0][code].strip() for code in (table.missing[0] if table.missing else ())]
-    return Column(one.column, ("number",), {}, parts=(0,), apart=frozenset(gone))
+def _numbers(one: _One) -> Column:
+    """Every number has a place, for values are moved within the bounds."""
+    return Column(one.column, ("number",), {}, parts=(0,))

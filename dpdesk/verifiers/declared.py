@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -80,14 +80,18 @@ class Column:
     apart: frozenset[str] = frozenset()
     outside: int | None = None
 
-    def places(self, found: Sequence[str]) -> list[int | None]:
-        """The category of each text; None where it belongs to none and the row goes elsewhere."""
+    def places(self, found: Sequence[str], missing: Collection[int] = ()) -> list[int | None]:
+        """The category of each text; None where it belongs to none and the row goes elsewhere.
+
+        ``missing`` are the positions of texts that mean a missing value: no number, if they are
+        not named.
+        """
         composed: dict[str, int] = {}
         for name, place in self.named.items():
             composed.setdefault(_composed(name), place)
-        return [self._place(text, composed) for text in found]
+        return [self._place(text, composed, at in missing) for at, text in enumerate(found)]
 
-    def _place(self, text: str, composed: Mapping[str, int]) -> int | None:
+    def _place(self, text: str, composed: Mapping[str, int], missing: bool) -> int | None:
         bare = text.strip()
         for one in (text, bare):
             if one in self.named:
@@ -95,7 +99,8 @@ class Column:
         same = _composed(bare)
         if not text.isascii() and same in composed:
             return composed[same]
-        number = None if bare in self.apart or not self.parts else number_of(text)
+        apart = missing or bare in self.apart or not self.parts
+        number = None if apart else number_of(text)
         return None if number is None else self.parts[bisect_right(self.cuts, number)]
 
 
@@ -434,7 +439,7 @@ def kept_rows(
     lost: dict[str, tuple[str, ...]] = {}
     for column in rows.columns:
         table = source.frequency_table([column.name], token)
-        nowhere = [place is None for place in column.places(table.domains[0])]
+        nowhere = [place is None for place in column.places(table.domains[0], table.missing_of(0))]
         if any(nowhere):
             out_of_place = np.array(nowhere, dtype=bool)[table.codes[:, 0]]
             strange[column.name] = int(table.counts[out_of_place].sum())
@@ -462,7 +467,7 @@ def without_number(source: FrequencySource, column: str, token: CancelToken) -> 
     """How many rows have a missing value in a column, or a text that is no number."""
     table = source.frequency_table([column], token)
     strange = np.array([number_of(text) is None for text in table.domains[0]], dtype=bool)
-    strange[sorted(table.missing[0] if table.missing else ())] = True
+    strange[sorted(table.missing_of(0))] = True
     return int(table.counts[strange[table.codes[:, 0]]].sum())
 
 
@@ -478,7 +483,8 @@ def counted_cells(
     axes = []
     for j, column in enumerate(columns):
         lost = -1 if column.outside is None else column.outside
-        places = [lost if place is None else place for place in column.places(table.domains[j])]
+        found = column.places(table.domains[j], table.missing_of(j))
+        places = [lost if place is None else place for place in found]
         axes.append(np.array(places, np.int64)[table.codes[:, j]])
         if (axes[-1] < 0).any():
             raise ValueError("a row that does not count was kept")

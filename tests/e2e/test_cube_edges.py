@@ -228,3 +228,42 @@ def test_the_chance_of_a_gaussian_claim_is_the_plans_own(
 ) -> None:
     out = made(context, tmp_path, people(20), rho=0.5, delta=0.01)
     assert "Except with a chance of 0.01" in (out / "public/manifest.json").read_text()
+
+
+def test_a_number_that_is_declared_missing_is_in_no_interval(
+    context: AppContext, tmp_path: Path
+) -> None:
+    path, plan = tmp_path / "people.csv", tmp_path / "plan.toml"
+    path.write_text("age,sex\n95,f\n99,f\n25,m\n99,m\n", encoding="utf-8")
+    plan.write_text(
+        """version = 1
+[source]
+path = "people.csv"
+missing = ["", "99"]
+types = { age = "number", sex = "text" }
+encoding = "utf-8"
+delimiter = ","
+decimal = "."
+quote = ""
+header = true
+[attributes.age]
+hierarchy = { kind = "intervals", widths = [10], bottom = 0, top = 100 }
+[protection]
+method = "dp-cube"
+dimensions = ["age"]
+levels = { age = 1 }
+epsilon = 1000000
+[budget]
+population = "declared missing ages"
+""",
+        encoding="utf-8",
+    )
+    out = release(context, plan, tmp_path / "out").out
+    [cuboid] = (out / "public/cuboids").glob("1-age*.csv")
+    found = values(cuboid)
+    assert sum(found) == 2, "the missing ones have no place"
+    assert sorted(found)[-2:] == [1, 1]
+    report = verify_release(
+        out, context.registry, CancelToken(), silent, path, workspace=context.workspace
+    )
+    assert report.ok, report.failures

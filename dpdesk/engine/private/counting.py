@@ -115,7 +115,7 @@ def counted_rows(
     lost: dict[str, tuple[str, ...]] = {}
     for dimension in counted.dimensions:
         table = source.frequency_table([dimension.name], token)
-        strange = ~dimension.belongs(table.domains[0])
+        strange = ~dimension.belongs(table.domains[0], table.missing_of(0))
         if strange.any():
             outside[dimension.name] = int(table.counts[strange[table.codes[:, 0]]].sum())
         places = np.flatnonzero(strange).tolist()
@@ -143,10 +143,10 @@ def _placed(
     codes = np.empty((len(table.counts), len(declared.dimensions)), dtype=np.int64)
     outside: dict[str, int] = {}
     for j, dimension in enumerate(declared.dimensions):
-        texts = table.domains[first + j]
+        texts, missing = table.domains[first + j], table.missing_of(first + j)
         column = table.codes[:, first + j]
-        codes[:, j] = dimension.codes(texts)[column] if texts else 0
-        strange = ~dimension.belongs(texts)
+        codes[:, j] = dimension.codes(texts, missing)[column] if texts else 0
+        strange = ~dimension.belongs(texts, missing)
         if strange.any():
             outside[dimension.name] = int(table.counts[strange[column]].sum())
     return codes, {"rows_with_values_outside_the_domain": outside}
@@ -159,7 +159,7 @@ def _steps(table: FrequencyTable, measure: Measure, column: int) -> tuple[Intege
     """
     if not measure.column:
         return np.ones(len(table.counts), dtype=np.int64), 0
-    gone = table.missing[column] if table.missing else frozenset[int]()
+    gone = table.missing_of(column)
     values = [
         None if code in gone else grid_steps(text, measure)
         for code, text in enumerate(table.domains[column])

@@ -8,7 +8,7 @@ text that belongs nowhere goes to a declared category, or its row is dropped: ne
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -86,7 +86,8 @@ class DeclaredDimension:
 
     ``known`` maps texts to places, those with blanks around them and in other Unicode forms (NFC,
     NFD) as well; what it lacks is asked of
-    ``rule`` (for numbers) and goes to the place ``outside`` otherwise (None: the row is dropped).
+    ``rule`` (for numbers that mean no missing value: 99 for "refused" is no age) and goes to the
+    place ``outside`` otherwise (None: the row is dropped).
     ``above`` holds the labels of the categories at coarser levels of the declared hierarchy.
     """
 
@@ -97,12 +98,15 @@ class DeclaredDimension:
     outside: int | None = None
     above: Levels = field(default=(), repr=False)
 
-    def codes(self, texts: Sequence[str]) -> NDArray[np.int32]:
-        """Place of each text, shape (texts,); -1 where the row is to be dropped."""
+    def codes(self, texts: Sequence[str], missing: Collection[int] = ()) -> NDArray[np.int32]:
+        """Place of each text, shape (texts,); -1 where the row is to be dropped.
+
+        ``missing`` are the positions of the texts that mean a missing value.
+        """
         lost = _DROPPED if self.outside is None else self.outside
         places = np.full(len(texts), lost, dtype=np.int32)
         for position, text in enumerate(texts):
-            place = self._place(text)
+            place = self._place(text, position in missing)
             if place is not None:
                 places[position] = place
         return places
@@ -115,17 +119,19 @@ class DeclaredDimension:
             places.setdefault(form(text), place)
         return places
 
-    def _place(self, text: str) -> int | None:
+    def _place(self, text: str, missing: bool) -> int | None:
         place = self.known.get(text)
         if place is None:
             place = self.known.get(text.strip())
         if place is None and not text.isascii():
             place = self._by_form.get(form(text.strip()))
-        return self.rule(text) if place is None and self.rule is not None else place
+        asked = place is None and not missing
+        return self.rule(text) if asked and self.rule is not None else place
 
-    def belongs(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Which texts have a place of their own, shape (texts,)."""
-        return np.array([self._place(text) is not None for text in texts], dtype=bool)
+    def belongs(self, texts: Sequence[str], missing: Collection[int] = ()) -> NDArray[np.bool_]:
+        """Which texts have a place of their own, shape (texts,); ``missing`` as for codes."""
+        found = [self._place(text, at in missing) is not None for at, text in enumerate(texts)]
+        return np.array(found, dtype=bool)
 
 
 @dataclass(frozen=True)

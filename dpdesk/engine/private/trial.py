@@ -79,7 +79,7 @@ def _outside(
     table = source.frequency_table([dimension.name], token)
     texts = table.domains[0]
     per_text = np.bincount(table.codes[:, 0], weights=table.counts, minlength=len(texts))
-    strange = np.flatnonzero(~dimension.belongs(texts))
+    strange = np.flatnonzero(~dimension.belongs(texts, table.missing_of(0)))
     frequent = strange[np.argsort(-per_text[strange], kind="stable")][:MOST_VALUES]
     taker = "" if dimension.outside is None else dimension.categories[dimension.outside]
     found = OutsideRows(

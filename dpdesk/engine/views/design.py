@@ -128,7 +128,7 @@ def view_counts(
         shape = tuple(len(each.categories) for each in dimensions)
         index = np.zeros(len(table.counts), dtype=np.int64)
         for axis, each in enumerate(dimensions):
-            places = each.codes(table.domains[axis]).astype(np.int64)
+            places = each.codes(table.domains[axis], table.missing_of(axis)).astype(np.int64)
             index = index * shape[axis] + places[table.codes[:, axis]]
         counts = np.zeros(prod(shape), dtype=np.int64)
         np.add.at(counts, index, table.counts)

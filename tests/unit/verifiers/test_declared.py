@@ -267,7 +267,7 @@ OF_CUBES = [
     Fault("numbers in no interval", _put(declared, "bisect_right", lambda *_: 1)),
     Fault("intervals that end elsewhere", _put(declared, "bisect_right", np.searchsorted)),
     Fault("nothing is kept apart", _put(declared, "kept_apart", lambda _: ("30",))),
-    Fault("blanks matter", _put(DeclaredDimension, "_place", lambda self, t: self.known.get(t))),
+    Fault("blanks matter", _put(DeclaredDimension, "_place", lambda self, t, _: self.known.get(t))),
     Fault(
         "no row is left out",
         _put(counting, "_placed", lambda table, domain, first: _all_in(table, domain, first)),

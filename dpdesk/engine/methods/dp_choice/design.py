@@ -31,7 +31,7 @@ ln(N / b) / rate with a chance of b at most (McSherry and Talwar 2007).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -131,16 +131,12 @@ class ChoiceDesign(Design):
         groups = self.declared.dimensions[: len(self.settings.groups)]
         return [
             place_rows(source, DeclaredDomain((*groups, own)), count, self.cluster, most, token)
-            for own in (self._dimension(each, source, token) for each in self.settings.wanted)
+            for own in map(self._dimension, self.settings.wanted)
         ]
 
-    def _dimension(
-        self, wanted: Wanted, source: FrequencySource, token: CancelToken
-    ) -> DeclaredDimension:
+    def _dimension(self, wanted: Wanted) -> DeclaredDimension:
         if wanted.quantile is not None:
-            table = source.frequency_table([wanted.column], token)
-            gone = table.missing[0] if table.missing else ()
-            return grid_dimension(wanted, {table.domains[0][code].strip() for code in gone})
+            return grid_dimension(wanted)
         return next(each for each in self.declared.dimensions if each.name == wanted.column)
 
     def _chosen(
@@ -225,15 +221,11 @@ def runs_of(
     return first, sizes, scores
 
 
-def grid_dimension(wanted: Wanted, missing: Collection[str] = ()) -> DeclaredDimension:
+def grid_dimension(wanted: Wanted) -> DeclaredDimension:
     """A column of numbers as one by whose texts rows are placed: on the grid, whose values are not
     listed; texts that are not numbers, or that mean a missing value, belong nowhere.
     """
-
-    def place(text: str) -> int | None:
-        return None if text.strip() in missing else wanted.place(text)
-
-    return DeclaredDimension(wanted.column, ("number",), {}, rule=place)
+    return DeclaredDimension(wanted.column, ("number",), {}, rule=wanted.place)
 
 
 def candidates_of(wanted: Wanted, declared: DeclaredDomain) -> int:

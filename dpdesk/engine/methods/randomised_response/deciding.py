@@ -209,7 +209,8 @@ def draw(
                 keys.append(codes.astype(np.int64))
                 continue
             dimension = declared[column.name]
-            true = dimension.codes(column.domain)[column.codes].astype(np.int32)
+            places = dimension.codes(column.domain, column.missing)
+            true = places[column.codes].astype(np.int32)
             found = settings.chances[column.name].draw(true, source, token)
             true.fill(0)
             domain, codes = _sorted(dimension.categories, found)
@@ -273,7 +274,8 @@ def compare(given: MethodInput, token: CancelToken) -> tuple[Comparison, ...]:
     for each in settings.columns:
         token.check()
         table = given.source.frequency_table((each.name,), token)
-        counts = _true_counts(table, each.codes(table.domains[0]), len(each.categories))
+        places = each.codes(table.domains[0], table.missing_of(0))
+        counts = _true_counts(table, places, len(each.categories))
         ours, own = settings.shares[each.name], settings.chances[each.name]
         steps = [ours] if own.matrix is not None else sorted({*_STEPS, ours})
         drawn = [

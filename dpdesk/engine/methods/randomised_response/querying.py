@@ -271,7 +271,8 @@ def true_answer(query: Query, given: MethodInput, token: CancelToken) -> Answer:
     for place, name in enumerate(names):
         domain = table.domains[place]
         if name in known:
-            codes[:, place] = known[name].codes(domain)[codes[:, place]]
+            true = known[name].codes(domain, table.missing_of(place))
+            codes[:, place] = true[codes[:, place]]
             domain = known[name].categories
         texts.append(tuple(domain))
     counted = CountedRows(tuple(names), tuple(texts), codes, table.counts)
