@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.shapes import read_json
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
-from dpdesk.ui.widgets.layouts import SteadyArea, column, row
+from dpdesk.ui.widgets.layouts import SteadyArea, column, least_height, row
 from dpdesk.ui.widgets.states import Badge, ElidedLabel, button
 from dpdesk.ui.words.numbers import grouped, rows_words, verbatim
 
@@ -471,10 +471,8 @@ class PanelArea(QScrollArea):
     @staticmethod
     def _needed(panel: QWidget, width: int) -> int:
         """The least height: a hint, made for no width, asks too much for lines that wrap."""
-        layout = panel.layout()
-        if layout is None or not layout.hasHeightForWidth():
-            return max(panel.minimumSizeHint().height(), panel.minimumHeight())
-        return max(layout.totalMinimumHeightForWidth(width), panel.minimumHeight())
+        needed = least_height(panel, width) or panel.minimumSizeHint().height()
+        return max(needed, panel.minimumHeight())
 
 
 def geometry_text(window: QWidget) -> str:

@@ -529,6 +529,14 @@ class FlowBox(QWidget):
         return self._flow.heightForWidth(width)
 
 
+def least_height(part: QWidget, width: int) -> int:
+    """The height that a part needs at a width for its lines that wrap; 0 where none does."""
+    layout = part.layout()
+    if layout is None or not layout.hasHeightForWidth():
+        return 0
+    return layout.totalMinimumHeightForWidth(width)
+
+
 class PageStack(QWidget):
     """Like QStackedWidget, which keeps room for the largest of all its pages, seen or not."""
 

@@ -12,7 +12,14 @@ from PySide6.QtWidgets import QFrame, QLayoutItem, QScrollArea, QSplitter, QVBox
 
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.layouts import MeasuredLayout, SteadyArea, column, height_of, splitter
+from dpdesk.ui.widgets.layouts import (
+    MeasuredLayout,
+    SteadyArea,
+    column,
+    height_of,
+    least_height,
+    splitter,
+)
 
 
 class HeightKeeper(QObject):
@@ -27,11 +34,9 @@ class HeightKeeper(QObject):
         """A part has another width, or other contents: it may need another height."""
         kinds = (QEvent.Type.Resize, QEvent.Type.LayoutRequest)
         if event.type() in kinds and isinstance(watched, QWidget):
-            layout = watched.layout()
-            if layout is not None and layout.hasHeightForWidth():
-                needed = layout.totalMinimumHeightForWidth(watched.width())
-                if needed != watched.minimumHeight():
-                    watched.setMinimumHeight(needed)
+            needed = least_height(watched, watched.width())
+            if needed and needed != watched.minimumHeight():
+                watched.setMinimumHeight(needed)
         return super().eventFilter(watched, event)
 
 

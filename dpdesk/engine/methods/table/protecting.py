@@ -31,12 +31,11 @@ from dpdesk.engine.methods.table.settings import NONE
 from dpdesk.engine.tables.adjusting import Wanted, adjusted
 from dpdesk.engine.tables.audit import Problem, audit, targets_of
 from dpdesk.engine.tables.model import Exact, Flags, Floats, Ints
-from dpdesk.engine.tables.present import told_as_present
 from dpdesk.engine.tables.rounding import controlled
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.suppression import How, suppress
 from dpdesk.engine.tables.whole import told_as_whole
-from dpdesk.engine.tables.witnesses import Witnesses
+from dpdesk.engine.tables.witnesses import Witnesses, told_as_present
 
 _DIGITS = 14
 

@@ -25,7 +25,7 @@ from dpdesk.ui.files import FileAsker
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
-from dpdesk.ui.widgets.layouts import PageStack, SteadyArea
+from dpdesk.ui.widgets.layouts import PageStack, SteadyArea, least_height
 from dpdesk.ui.widgets.states import in_window
 
 NARROW_EMS = 92
@@ -113,11 +113,8 @@ class SideBySide(QSplitter):
     def _hold(self, place: int) -> None:
         part = self.widget(place)
         if part is not None:
-            lines, layout = self._lines[place] * self._theme.theme.target, part.layout()
-            needed = 0
-            if layout is not None and layout.hasHeightForWidth():
-                needed = layout.totalMinimumHeightForWidth(part.width())
-            height = max(lines, self._least[place], needed)
+            lines = self._lines[place] * self._theme.theme.target
+            height = max(lines, self._least[place], least_height(part, part.width()))
             if height != part.minimumHeight():
                 part.setMinimumHeight(height)
 

@@ -16,11 +16,10 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables import suppression
 from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, System
-from dpdesk.engine.tables.present import told_as_present
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
 from dpdesk.engine.tables.whole import told_as_whole
-from dpdesk.engine.tables.witnesses import Witnesses
+from dpdesk.engine.tables.witnesses import Witnesses, told_as_present
 from tests.helpers.tables import drawn_system, filled
 from tests.reference.tables import moved_so_far
 
