@@ -19,6 +19,7 @@ from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import counted, listed
 from dpdesk.core.plain import quoted, thaw
 from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.table_parameters import RATIO
 from dpdesk.core.tabulation import CellTable
 from dpdesk.engine.tables.differencing import (
     MOST_ENTRIES,
@@ -73,7 +74,10 @@ def _cells_of(facts: ReleaseFacts, token: CancelToken) -> Iterator[PastTable]:
     edited = {"sample", "swapped"} & {*manifest.guarantee.parameters}
     exact = manifest.parameters.get("protect", "suppress") in ("suppress", "none") and not edited
     published, _ = both_tables(manifest, facts.public, None, token)
-    for table in published.values():
+    kinds = [as_table(each)["measure"] for each in as_list(manifest.result["tables"])]
+    for table, kind in zip(published.values(), kinds, strict=True):
+        if kind == RATIO:
+            continue  # made of other tables of the release
         axes = _axes(table, manifest.parameters)
         known = tuple(bool(value) for value in table.values) if exact else ()
         yield PastTable(table.name, measure_key(manifest, table.name), axes, known)

@@ -19,7 +19,7 @@ from dpdesk.core.language import voice
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import thaw
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.core.table_parameters import COUNT, MEAN
+from dpdesk.core.table_parameters import BY, COUNT, MEAN, RATIO
 from dpdesk.core.tabulation import PRIMARY, SECONDARY, SUPPRESSED, CellTable, Crosstab
 from dpdesk.io.formats.argus import JjCell, argus_files, jj_text
 from dpdesk.io.release_folder import PUBLIC
@@ -96,6 +96,9 @@ def measure_words(manifest: Manifest, name: str) -> str:
     measure, say = _measure(manifest, name), voice()
     if not isinstance(measure, Mapping):
         return say.text("Count")
+    if RATIO in measure:
+        above, below = (str(measure[key]) for key in (RATIO, BY))
+        return say.text("{above} divided by {below}", above=above, below=below)
     kind = MEAN if MEAN in measure else "sum"
     column = str(measure[kind])
     words = (
@@ -166,7 +169,9 @@ def agency_files(
         )
     _, kept = both_tables(facts.manifest, facts.public, facts.internal, token)
     assert kept is not None
-    tables = list(kept.values())
+    stated = map(as_table, as_list(facts.manifest.result["tables"]))
+    pairs = zip(kept.values(), stated, strict=True)
+    tables = [table for table, each in pairs if each["measure"] != RATIO]  # they do not add up
     if file_format == "argus":
         return argus_files(tables, out.stem)
     return {out.name: _jj(facts, tables).encode("ascii")}

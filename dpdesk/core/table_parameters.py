@@ -15,6 +15,8 @@ from dpdesk.core.parameters import Nested, ParameterValue, StructuredParameter, 
 from dpdesk.core.plain import freeze
 
 COUNT, SUM, MEAN = "count", "sum", "mean"
+RATIO, BY, DECIMALS = "ratio", "by", "decimals"
+MOST_DECIMALS = 12
 THRESHOLD, DOMINANCE, P_PERCENT, PQ = "threshold", "dominance", "p-percent", "pq"
 RULES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     THRESHOLD: (frozenset("n"), frozenset(("range", "full"))),
@@ -93,6 +95,21 @@ def is_measure(raw: object) -> bool:
     if not isinstance(raw, Mapping) or not set(raw) <= {SUM, MEAN, "weight"}:
         return False
     return len({SUM, MEAN} & set(raw)) == 1 and all(_is_name(item) for item in raw.values())
+
+
+def is_table_measure(raw: object) -> bool:
+    """A measure, or the ratio of two other tables by their names, perhaps with its decimals."""
+    if not isinstance(raw, Mapping) or RATIO not in raw:
+        return is_measure(raw)
+    decimals = raw.get(DECIMALS, 0)
+    return (
+        {RATIO, BY} <= set(raw) <= {RATIO, BY, DECIMALS}
+        and _is_name(raw[RATIO])
+        and _is_name(raw[BY])
+        and isinstance(decimals, int)
+        and not isinstance(decimals, bool)
+        and 0 <= decimals <= MOST_DECIMALS
+    )
 
 
 def is_rules(raw: object) -> bool:
@@ -238,7 +255,7 @@ def _is_table(raw: Mapping[str, object]) -> bool:
         and _is_name(raw.get("name"))
         and all(_is_names(raw.get(key, [])) for key in ("rows", "columns"))
         and bool(raw.get("rows") or raw.get("columns"))
-        and is_measure(raw.get("measure", COUNT))
+        and is_table_measure(raw.get("measure", COUNT))
         and isinstance(hierarchies, Mapping)
         and all(map(_is_name, hierarchies.values()))
     )

@@ -15,7 +15,7 @@ from dpdesk.report.pages import render
 from dpdesk.report.review import ReviewContent, check_lines, figure_line
 from dpdesk.report.words import plain_lines, result_lines
 
-_MEANS, _RANDOM, _CONTROLLED = "mean", "random-round", "controlled-round"
+_MEANS, _RATIOS, _RANDOM, _CONTROLLED = "mean", "ratio", "random-round", "controlled-round"
 _CELL_KEY, _ADJUST = "cell-key", "adjust"
 _MOST_SHOWN = 60
 
@@ -76,6 +76,7 @@ def _common(manifest: Manifest, method: Method) -> dict[str, object]:
         "suppressed": int(as_float(result["suppressed"])),
         "apart": parameters.get("tell_apart") is True,
         "means": any(item["measure"] == _MEANS for item in items),
+        "ratios": any(item["measure"] == _RATIOS for item in items),
         "rounded": protect in (_RANDOM, _CONTROLLED),
         "at_random": protect == _RANDOM,
         "base": parameters.get("base", 0),

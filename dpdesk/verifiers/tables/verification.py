@@ -33,6 +33,7 @@ from dpdesk.verifiers.tables.published import (
     place_of,
     unsummed,
 )
+from dpdesk.verifiers.tables.ratios import RATIO, added_measures, divided
 from dpdesk.verifiers.tables.source import (
     Given,
     Recounted,
@@ -75,6 +76,7 @@ WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
 BY_RULES = "cells are unsafe by the rules of the plan"
 SHARED = "shared cells"
 TOGETHER = "what the tables of the plan tell together"
+DIVIDED = "ratios are those of published sums"
 LISTED = "tables are those of the settings"
 PLANNED = "dimensions and protection are those of the plan"
 FIGURES = "figures of the protection in the evidence"
@@ -108,12 +110,18 @@ def verify_tables(
         checks.append(_check(msg("values of {file}", file=file), fault, _added(protect), file))
     if checks[1].status is CheckStatus.FAILED:
         return tuple(checks)
+    made = [line for line in lines if line["measure"] == RATIO]
+    lines = [line for line in lines if line["measure"] != RATIO]
     case = _Case(manifest, published, internal, lines, protect)
     checks.append(case.shared())
     cells = sum(len(table.values) for table in published.values())
     checks.append(_counted("cells", result, cells))
     suppressed = sum(table.suppressed for table in published.values())
     checks.append(_counted("suppressed", result, suppressed))
+    if made:
+        said = "each is published where both of its sums are, and is their quotient"
+        fault, file = divided(made, parameters, published, internal)
+        checks.append(_check(DIVIDED, fault, said, file))
     if any(check.status is CheckStatus.FAILED for check in checks):
         return tuple(checks)
     if internal is not None:
@@ -234,7 +242,7 @@ def _values(
         off = [i for i, value in enumerate(read.values) if value is None or value % 1 or value < 0]
         if off:
             return msg("cell {cell}: it is not a count", cell=place_of(table, off[0]))
-    elif protect != _RANDOM and line["measure"] != "mean":
+    elif protect != _RANDOM and line["measure"] not in ("mean", RATIO):
         low = [i for i, value in enumerate(read.values) if value is not None and value < 0]
         if protect == _ADJUST and line["measure"] == "count" and low:
             return msg("cell {cell}: it is not a count", cell=place_of(table, low[0]))
@@ -266,7 +274,7 @@ def _other_tables(
         names = [*as_list(plan.get("rows", [])), *as_list(plan.get("columns", []))]
         measure = plan.get("measure", parameters.get("measure", "count"))
         plain = measure if isinstance(measure, Mapping) else {"count": ""}
-        kind = next(one for one in ("count", "sum", "mean") if one in plain)
+        kind = next(one for one in ("count", "sum", "mean", "ratio") if one in plain)
         total = parameters.get("total", "Total")
         stated = line["name"], line["measure"], [axis.name for axis in axes]
         own = plan["name"] if "tables" in parameters else ""
@@ -392,9 +400,7 @@ class _Case:
     @property
     def measures(self) -> list[object]:
         """What each table adds up."""
-        planned = as_list(self.parameters.get("tables", []))
-        usual = self.parameters.get("measure", "count")
-        return [as_table(one).get("measure", usual) for one in planned] or [usual]
+        return added_measures(self.parameters)
 
     @property
     def tables(self) -> list[CellTable]:
@@ -586,11 +592,9 @@ class _Case:
         if len(self.tables) < 2 or recorded is None or promised.get("audited") is not True:
             return []
         stated, spans = recorded.get("together"), list(zip(self.measures, self.tables, strict=True))
-        bear = any(
-            added_up(one) == added_up(other) and innermost(here) - innermost(there)
-            and innermost(there) - innermost(here)
-            for (one, here), (other, there) in combinations(spans, 2)
-        )  # fmt: skip
+        sides = [(added_up(one), innermost(table)) for one, table in spans]
+        pairs = combinations(sides, 2)
+        bear = any(a == b and here - there and there - here for (a, here), (b, there) in pairs)
         if not self.again and bear:
             said = "which cells hold the same rows is known from the source alone"
             return [ClaimCheck(TOGETHER, CheckStatus.NEEDS_SOURCE, said, EVIDENCE)]

@@ -24,6 +24,7 @@ from dpdesk.engine.hierarchies.preview import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
 from dpdesk.engine.methods.table.editing import as_counted
 from dpdesk.engine.methods.table.marking import marked
+from dpdesk.engine.methods.table.ratios import refuse_undivided
 from dpdesk.engine.methods.table.settings import Settings, TableSpec
 from dpdesk.engine.tables.common import common_sums
 from dpdesk.engine.tables.model import (
@@ -173,6 +174,7 @@ def count_tables(
         tables = _identified(tables, prints)
         sums, complete = _common(given, tables, prints, token)
     system = System.of(tables, zeros_known=not grouped, sums=sums)
+    refuse_undivided(settings.ratios, system, given.source.name, given.where)
     together = ""
     if len(tables) > 1:
         rest = READY if not prints else EMPTY if grouped else USED if complete else PARTLY

@@ -27,6 +27,7 @@ from dpdesk.core.tabulation import (
 from dpdesk.engine.method import CellsInput, CellsOutcome
 from dpdesk.engine.methods.table.counting import Counted, count_tables
 from dpdesk.engine.methods.table.guarantee import Promise, table_guarantee
+from dpdesk.engine.methods.table.ratios import in_plan_order, with_ratios
 from dpdesk.engine.methods.table.settings import (
     ADJUST,
     CELL_KEY,
@@ -188,7 +189,9 @@ def outcome_of(decision: Decision) -> CellsOutcome:
     """The outcome of protected tables: files, figures, guarantee."""
     counted, protected = decision.counted, decision.protected
     settings, unsafe = counted.settings, decision.judged.required.unsafe
-    tables = tuple(_table(decision, place) for place in range(len(settings.tables)))
+    sums = [_table(decision, place) for place in range(len(settings.tables))]
+    tables = with_ratios(settings.ratios, sums, apart=settings.tell_apart)
+    measures = in_plan_order(settings.ratios, [spec.measure.kind for spec in settings.tables])
     hidden = protected.hidden
     primary, secondary = int((hidden & unsafe).sum()), int((hidden & ~unsafe).sum())
     internal: dict[str, object] = {
@@ -221,11 +224,11 @@ def outcome_of(decision: Decision) -> CellsOutcome:
                 "name": table.name,
                 "file": table.file,
                 "dimensions": [axis.as_json() for axis in table.axes],
-                "measure": spec.measure.kind,
+                "measure": measure,
                 "cells": len(table.values),
                 "suppressed": table.suppressed,
             }
-            for table, spec in zip(tables, settings.tables, strict=True)
+            for table, measure in zip(tables, measures, strict=True)
         ],
     }
     return CellsOutcome(

@@ -21,7 +21,7 @@ from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
 from dpdesk.engine.methods.table.deciding import decision, outcome_of
 from dpdesk.engine.methods.table.settings import ADJUST, CELL_KEY, SUPPRESS, Settings
-from dpdesk.engine.methods.table.stories import Look
+from dpdesk.engine.methods.table.stories import looks
 from dpdesk.engine.tables.cellkeys import KEYS, PerturbationTable
 
 
@@ -57,7 +57,7 @@ class TableExploration:
             outcome.figures,
             outcome.guarantee,
             notes=outcome.notes,
-            tables=tuple(Look(made, place, each) for place, each in enumerate(outcome.tables)),
+            tables=looks(made, outcome.tables),
         )
 
     def pick(self, point: int) -> Mapping[str, object]:

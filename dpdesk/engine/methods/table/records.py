@@ -19,15 +19,19 @@ from dpdesk.core.parameters import (
     exact_number,
 )
 from dpdesk.core.table_parameters import (
+    BY,
     COUNT,
+    DECIMALS,
     DOMINANCE,
     MEAN,
+    MOST_DECIMALS,
     P_PERCENT,
     PQ,
+    RATIO,
     SUM,
     THRESHOLD,
     TypedParameter,
-    is_measure,
+    is_table_measure,
 )
 
 _CLOSE = "No one may estimate another's contribution more closely than this"
@@ -129,8 +133,32 @@ _MEASURES = (
     ),
 )
 MEASURE = Records(_MEASURES, "What a cell holds", most=1)
+_RATIO = Variant(
+    "Ratio of two tables",
+    (
+        TextParameter(
+            RATIO,
+            "Sums of the table",
+            "Name of the table whose cells are divided; it has the same rows and columns",
+            required=True,
+        ),
+        TextParameter(
+            BY,
+            "By those of the table",
+            "Name of the table by whose cells they are divided",
+            required=True,
+        ),
+        IntegerParameter(
+            DECIMALS,
+            "Decimals",
+            "To how many decimals ratios are rounded; if empty: not at all",
+            minimum=0,
+            maximum=MOST_DECIMALS,
+        ),
+    ),
+)
 _OTHER_MEASURE = Records(
-    _MEASURES,
+    (*_MEASURES, _RATIO),
     "What a cell holds",
     more=("Measure something else in this table", "Without it, cells hold what all tables do"),
     remove=("Measure as in all tables", "Cells hold what those of the other tables do"),
@@ -155,7 +183,7 @@ TABLES = Records(
                     "measure",
                     "In each cell",
                     "What the cells of this table hold, where it is something else",
-                    fits=is_measure,
+                    fits=is_table_measure,
                     records=_OTHER_MEASURE,
                 ),
             ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from urllib.parse import quote
 
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
@@ -28,7 +27,6 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plain import freeze, quoted, thaw
 from dpdesk.core.schema import Role
-from dpdesk.core.systems import is_device_name
 from dpdesk.core.table_parameters import (
     COUNT,
     MEAN,
@@ -46,6 +44,7 @@ from dpdesk.core.table_parameters import (
     is_waiver,
 )
 from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, Among
+from dpdesk.engine.methods.table.ratio_settings import RatioSpec, file_of, is_ratio, read_ratios
 from dpdesk.engine.methods.table.records import ATTACKER, MEASURE, READY, RULES, TABLES
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
@@ -53,7 +52,7 @@ CELL_KEY, ADJUST = "cell-key", "adjust"
 MOST_CHANGED = 50
 OPTIMAL, HITAS, HEURISTIC = "optimal", "hitas", "heuristic"
 VALUE, CELLS, FREQUENCY = "value", "cells", "frequency"
-ONLY, FOLDER = "table.csv", "tables"
+ONLY = "table.csv"
 _SUPPRESSING = Condition("protect", (SUPPRESS,))
 _BY_KEYS = Condition("protect", (CELL_KEY,))
 
@@ -87,7 +86,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     TypedParameter(
         "tables",
         "Several tables",
-        "Tables that are protected together, instead of one; cells that they share are one cell.",
+        "Tables that are protected together, instead of one; cells that they share are one cell, "
+        "and a table can hold the ratios of two others.",
         fits=is_tables,
         records=TABLES,
         shape='a list such as [{ name = "a", rows = ["region"], columns = ["sex"] }]',
@@ -361,6 +361,8 @@ class Settings:
     swap: Swap | None = None
     request: tuple[Among, Fraction] | None = None
     waive: Among | None = None
+    ratios: tuple[RatioSpec, ...] = ()
+    """Tables that are made of two of ``tables``, which are counted."""
 
     @classmethod
     def from_parameters(cls, values: Mapping[str, ParameterValue], where: str) -> Settings:
@@ -368,7 +370,7 @@ class Settings:
 
         Raises InputError ``table.no-dimensions``, ``table.base``, ``table.mean``,
         ``table.variance``, ``table.cell-key``, ``table.marks``, ``table.merge``, ``table.edit``,
-        ``table.consent`` or ``table.cells``, starting with ``where``.
+        ``table.consent``, ``table.ratio`` or ``table.cells``, starting with ``where``.
         """
         protect, base = str(values["protect"]), values["base"]
         if protect in (RANDOM, CONTROLLED) and not isinstance(base, int):
@@ -382,6 +384,8 @@ class Settings:
                 ),
             )
         tables = tuple(_tables(values, where))
+        fitting = protect in (SUPPRESS, NONE) and values["cells"] is None
+        ratios = tuple(read_ratios(_plain(values["tables"]), tables, where, fitting=fitting))
         if protect in (RANDOM, CONTROLLED, ADJUST) and any(t.measure.kind == MEAN for t in tables):
             raise _wrong(
                 "table.mean",
@@ -425,6 +429,7 @@ class Settings:
             values["tell_apart"] is True,
             *_edits(values, tables, where),
             *_consent(values, where),
+            ratios,
         )
 
     @property
@@ -622,6 +627,8 @@ def _tables(values: Mapping[str, ParameterValue], where: str) -> Iterator[TableS
         yield TableSpec("", _once(names, where), usual, ONLY, head=head)
         return
     for each in given:
+        if is_ratio(each):
+            continue
         names = (*_names(each.get("rows")), *_names(each.get("columns")))
         measure = Measure.of(_plain_measure(each)) if "measure" in each else usual
         name = str(each["name"])
@@ -631,14 +638,6 @@ def _tables(values: Mapping[str, ParameterValue], where: str) -> Iterator[TableS
 
 def _plain_measure(each: Mapping[str, object]) -> object:
     return each["measure"]
-
-
-def file_of(name: str) -> str:
-    """The file of one of several tables: what no system may have in a name is percent-encoded."""
-    safe = quote(name, safe="").replace("~", "%7E")
-    if safe.startswith(".") or is_device_name(safe):
-        safe = f"%{ord(safe[0]):02X}{safe[1:]}"
-    return f"{FOLDER}/{safe}.csv"
 
 
 def _once(names: tuple[str, ...], where: str) -> tuple[str, ...]:

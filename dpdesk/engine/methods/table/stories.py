@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,6 +24,7 @@ from dpdesk.engine.methods.table.deciding import (
     plain_amount,
     too_close,
 )
+from dpdesk.engine.methods.table.ratio_settings import RatioSpec
 from dpdesk.engine.methods.table.settings import SUPPRESS
 from dpdesk.engine.tables.audit import audit
 from dpdesk.engine.tables.model import exact
@@ -55,6 +56,66 @@ class Look:
         told = _Teller(self.decision, self.number, cell, variable)
         place = " × ".join(system.tables[self.number].place(cell))
         return CellStory(place, tuple(told.sentences(self.table, token)))
+
+
+@dataclass(frozen=True, eq=False)
+class RatioLook:
+    """A look at a table of ratios, between those at the tables that it divides."""
+
+    ratio: RatioSpec
+    above: Look
+    below: Look
+    table: CellTable
+
+    @cached_property
+    def layout(self) -> Crosstab:
+        """See :class:`~dpdesk.core.tabulation.TableLook`."""
+        return Crosstab.of(self.table.axes, self.ratio.head)
+
+    def story(self, cell: int, token: CancelToken) -> CellStory:
+        """See :class:`~dpdesk.core.tabulation.TableLook`; its sums have stories of their own."""
+        parts = {quoted(look.table.name): look.table for look in (self.above, self.below)}
+        place = self.above.story(cell, token).place
+        told = [msg("The value is {value}.", value=_figure(self.table.internal["value"][cell]))]
+        gone = [name for name, table in parts.items() if not table.values[cell]]
+        ends = self.table.internal["lower"][cell], self.table.internal["upper"][cell]
+        if self.table.values[cell]:
+            said = msg(
+                "Published, as in {tables}: everyone who has both can compute it.",
+                tables=listed(list(parts)),
+            )
+            return CellStory(place, (*told, said))
+        told.append(
+            msg(
+                "Suppressed, because the cell is suppressed in {tables}: next to the other table, "
+                "the ratio would give it.",
+                tables=listed(gone),
+            )
+        )
+        if all(ends):
+            low, high = map(_figure, ends)
+            told.append(
+                msg(
+                    "Suppressed: readers can tell that it is between {lower} and {upper}.",
+                    lower=low,
+                    upper=high,
+                )
+            )
+        return CellStory(place, tuple(told))
+
+
+def looks(decision: Decision, tables: Sequence[CellTable]) -> tuple[Look | RatioLook, ...]:
+    """A look at each table of a decision, in the order of the plan."""
+    ratios = {ratio.place: ratio for ratio in decision.counted.settings.ratios}
+    sums = [table for place, table in enumerate(tables) if place not in ratios]
+    own = [Look(decision, number, table) for number, table in enumerate(sums)]
+    waiting = iter(own)
+    return tuple(
+        RatioLook(ratios[place], own[ratios[place].above], own[ratios[place].below], table)
+        if place in ratios
+        else next(waiting)
+        for place, table in enumerate(tables)
+    )
 
 
 @dataclass(frozen=True, eq=False)
