@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.auditing import enter
 from dpdesk.app.planning import placed, prepare_cells, prepare_rows
-from dpdesk.core.errors import RefusedError
+from dpdesk.app.private.preparing import prepare_tables
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.engine.registry import cells_of, compared_of, redesigned_of, truth_of
+from dpdesk.engine.registry import cells_of, compared_of, noise_of, redesigned_of, truth_of
 
 __all__ = [
     "Comparison",
@@ -25,39 +29,66 @@ __all__ = [
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.prepared import Prepared, PreparedCells, PreparedRows
+    from dpdesk.app.prepared import PreparedCells, PreparedRows, PreparedTables
     from dpdesk.core.hierarchy import Hierarchy
     from dpdesk.core.plan import Plan
     from dpdesk.core.query import Answer, Query
+    from dpdesk.engine.method import Method
     from dpdesk.engine.querying import Comparison, Proposal, Redesign
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
 
+COMPARED = "compared on the data"
+TWIN = "from a file that is declared public"
+
+
 def compare_work(
     context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
 ) -> tuple[Comparison, ...]:
-    """Compare ways to release the sensitive columns of the work on random queries, or its tables.
+    """Compare ways to release what the work releases: sensitive columns on random queries, tables
+    cell by cell, marginals at random.
 
-    Seconds to a minute; nothing is released or kept. Raises InputError for whatever is wrong with
+    Seconds to minutes; nothing is released or kept. Raises InputError for whatever is wrong with
     the work, RefusedError ``compare.method`` for methods without comparators, ``compare.columns``,
-    ``diverted.not-eligible``; Cancelled.
+    ``diverted.not-eligible``; Cancelled; StorageError ``audit.*`` where a look at data that a
+    budget protects cannot be logged.
     """
     from dpdesk.project.work import THE_WORK
 
     place = work.to_plan(), work.base, THE_WORK
     given = *place, token, report, data, work.hand_made()
-    return _compared(_prepared(context, *given), token, report)
+    with _looked_at(context, *given) as prepared:
+        return _compared(prepared, token, report)
 
 
 def compare_plan(
-    context: AppContext, plan: Path, token: CancelToken, report: Report
+    context: AppContext, plan: Path, token: CancelToken, report: Report, twin: Path | None = None
 ) -> tuple[Comparison, ...]:
-    """The same for a plan file; also raises what reading it and its source raises."""
+    """The same for a plan file; also raises what reading it and its source raises.
+
+    ``twin`` is a file of the same columns that takes the place of the source, and that is declared
+    public: then the figures tell nothing of the people in the source.
+    """
     given = placed(plan)
-    place = given.plan, given.base, given.name
-    with _prepared(context, *place, token, report, None, given.hierarchies) as prepared:
-        return _compared(prepared, token, report)
+    plain = given.plan if twin is None else _twin_of(given.plan, twin)
+    place = plain, given.base, given.name
+    with _looked_at(
+        context, *place, token, report, None, given.hierarchies, public=twin is not None
+    ) as prepared:
+        found = _compared(prepared, token, report)
+    return found if twin is None else tuple(replace(each, badge=TWIN) for each in found)
+
+
+def _twin_of(plan: Plan, twin: Path) -> Plan:
+    """The plan with another file as its source; InputError ``compare.twin`` for a database."""
+    if plan.source.is_url:
+        raise InputError(
+            "compare.twin",
+            "The plan reads a database, so no file can take the place of its source.",
+            hint="Write a plan for the public file.",
+        )
+    return replace(plan, source=replace(plan.source, path=str(twin.absolute())))
 
 
 def redesign_work(
@@ -90,8 +121,41 @@ def _redesigned(
 
     method, given = redesigned_of(prepared.method), prepared.given
     if method is None or not isinstance(given, CellsInput):
-        raise _not_compared(prepared)
+        raise _not_compared(prepared.plan_name, prepared.method)
     return method.redesign(given, token, report)
+
+
+@contextmanager
+def _looked_at(
+    context: AppContext,
+    plan: Plan,
+    base: Path,
+    where: str,
+    token: CancelToken,
+    report: Report,
+    data: DataStore | None,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    public: bool = False,
+) -> Iterator[PreparedRows | PreparedCells | PreparedTables]:
+    """A plan whose data are looked at: logged where a budget protects them, unless they are public.
+
+    Rows of a method with noise are read as a release would read them; InputError
+    ``method.no-trial`` for others that pay.
+    """
+    given = context, plan, base, where, token, report, data, hierarchies
+    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
+    if noise_of(method) is None:
+        prepared: PreparedRows | PreparedCells | PreparedTables = _prepared(*given)
+    elif compared_of(method) is None:
+        raise _not_compared(where, method)
+    else:
+        prepared = prepare_tables(*given, spending=True)
+    with prepared:
+        if noise_of(method) is not None and not public:
+            facts = {"sha256": prepared.data.sha256, "method": method.id}
+            enter(context, COMPARED, prepared.data.name, facts)
+        yield prepared
 
 
 def _prepared(
@@ -128,27 +192,27 @@ def true_answer_of_work(
     prepared = ready_rows(context, data, work, token, report)
     method = truth_of(prepared.method)
     if method is None:
-        raise _not_compared(prepared)
+        raise _not_compared(prepared.plan_name, prepared.method)
     return method.true_answer(query, prepared.given, token, None)
 
 
 def _compared(
-    prepared: PreparedRows | PreparedCells, token: CancelToken, report: Report
+    prepared: PreparedRows | PreparedCells | PreparedTables, token: CancelToken, report: Report
 ) -> tuple[Comparison, ...]:
     from dpdesk.engine.noise.randomness import SystemRandomness
 
     method = compared_of(prepared.method)
     if method is None:
-        raise _not_compared(prepared)
+        raise _not_compared(prepared.plan_name, prepared.method)
     return method.compare(prepared.given, prepared.data, SystemRandomness(), token, report)
 
 
-def _not_compared(prepared: Prepared) -> RefusedError:
+def _not_compared(where: str, method: Method) -> RefusedError:
     return RefusedError(
         "compare.method",
         msg(
             "{plan}: the method `{id}` does not say that it can be compared with others.",
-            plan=prepared.plan_name,
-            id=prepared.method.id,
+            plan=where,
+            id=method.id,
         ),
     )

@@ -246,10 +246,17 @@ def _add_verify_and_export(commands: _Commands) -> None:
     compare = _add(
         commands,
         "compare",
-        "compare ways to release sensitive columns or tables of a plan on its own data (internal)",
+        "compare ways to release what a plan releases on its own data (internal)",
     )
     compare.add_argument("plan", metavar="PLAN", type=Path, help="the plan of such a release")
-    compare.add_argument(
+    either = compare.add_mutually_exclusive_group()
+    either.add_argument(
+        "--twin",
+        metavar="FILE",
+        type=Path,
+        help="a file of the same columns that is public, to be used instead of the plan's source",
+    )
+    either.add_argument(
         "--redesign",
         action="store_true",
         help="which categories of a table to merge, and what that saves (internal)",

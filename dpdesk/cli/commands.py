@@ -56,10 +56,12 @@ def _numbers(chart: Chart) -> str:
         ]
         return columns(list(zip(*table, strict=True)), right=range(1, len(table)))
     percent = isinstance(chart, ScatterChart) and chart.x_axis.percent
+    shares = not isinstance(chart, ScatterChart) or chart.y_axis.percent
     table = [[heads[0].capitalize(), *(_place_name(row[0], percent) for row in rows)]]
     for place, name in enumerate(heads[1:], start=1):
         cells = [row[place] for row in rows]
-        shown = [format_figure(cell, "share") if isinstance(cell, float) else "–" for cell in cells]
+        kind = "share" if shares else "number"
+        shown = [format_figure(cell, kind) if isinstance(cell, float) else "–" for cell in cells]
         table.append([f"  {name.partition(': mean relative error')[0]}", *shown])
     return columns(table, right=range(1, len(rows) + 1))
 
@@ -372,7 +374,7 @@ def _compare(
             keys = [f"  {key} = {typed_text(value)}" for key, value in each.changes.items()]
             text += "\n".join(["", "For the first, [protection] of the plan has:", *keys, ""])
         return Outcome(text, {"redesign": made.as_json()})
-    found = compare_plan(context, options.plan, token, report)
+    found = compare_plan(context, options.plan, token, report, options.twin)
     text = "\n".join(comparison_text(each) for each in found)
     return Outcome(text, {"comparisons": [each.as_json() for each in found]})
 

@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dpdesk.core.charts import Chart
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.messages import msg
 from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.release import Manifest, ReleasedContent
 
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RowSource
-    from dpdesk.engine.method import CellsInput, MethodInput
+    from dpdesk.engine.method import CellsInput, MethodInput, PlanInput
     from dpdesk.engine.noise.randomness import RandomSource
 
 
 BADGE = "internal: uses the truth"
+_SCOPES = {
+    "l": "{queries:,} queries on {rows:,} rows, ℓ′ = {size:,}.",
+    "cells": "{size:,} cells from {rows:,} rows.",
+    "categories": "{size:,} categories, {rows:,} rows.",
+    "marginals": "{size:,} marginals from {rows:,} rows.",
+}
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,12 @@ class Comparison:
     charts: tuple[Chart, ...]
     badge: str = BADGE
     measure: str = "l"
+
+    @property
+    def scope(self) -> str:
+        """How much was compared: the queries and rows, or what ``measure`` names."""
+        numbers = {"size": self.size, "rows": self.rows, "queries": self.queries}
+        return msg(_SCOPES[self.measure], **numbers)
 
     def as_json(self) -> dict[str, object]:
         """Plain values; the numbers of the charts as their tables."""
@@ -109,13 +122,15 @@ class ComparedMethod(Protocol):
 
     def compare(
         self,
-        given: MethodInput,
+        given: PlanInput,
         rows: RowSource,
         randomness: RandomSource,
         token: CancelToken,
         report: Report,
     ) -> tuple[Comparison, ...]:
         """Ways to release the same: sensitive columns on random queries, tables cell by cell.
+
+        ``given`` is the input that the method takes.
 
         Raises RefusedError when the data cannot be released or compared so, Cancelled.
         """

@@ -26,7 +26,6 @@ from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.windows.base import SideWindow
-from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
 
@@ -220,6 +219,14 @@ class WaysWindow(SideWindow):
                 "cells may take minutes. The ways promise different things: only losses are "
                 "compared."
             )
+        if known.about(method).content is Content.TABLES:
+            title = self.tr("Which way releases the most exact marginals?")
+            about = self.tr(
+                "Random marginals of the rows, from views, cubes and other ways with the same "
+                "budget. Noise is drawn for the comparison alone: nothing is released, kept or "
+                "spent, and the audit log records that the data were looked at. It takes seconds "
+                "to minutes. The ways promise the same: errors alone decide."
+            )
         self.title.setText(title)
         self.about.setText(about)
 
@@ -251,14 +258,5 @@ class WaysWindow(SideWindow):
         if comparison is None:
             self.sentence.setText("")
             return
-        text = self.tr("{queries} queries on {rows} rows, ℓ′ = {size}. {sentence}")
-        if not comparison.queries:
-            text = self.tr("{size} cells from {rows} rows. {sentence}")
-        self.sentence.setText(
-            text.format(
-                queries=grouped(comparison.queries),
-                rows=grouped(comparison.rows),
-                size=grouped(comparison.size),
-                sentence=said(comparison.sentence),
-            )
-        )
+        parts = comparison.scope, comparison.sentence
+        self.sentence.setText(" ".join(said(each) for each in parts))

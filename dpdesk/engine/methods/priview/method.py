@@ -48,8 +48,11 @@ from dpdesk.engine.views.settings import (
 )
 
 if TYPE_CHECKING:
+    from dpdesk.core.frequency import RowSource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.engine.cubes.olap.grids import SumReader
+    from dpdesk.engine.noise.randomness import RandomSource
+    from dpdesk.engine.querying import Comparison
     from dpdesk.engine.views.marginals import AgreeingViews
 
 
@@ -118,7 +121,7 @@ class PriView(PrivateMethod):
         Spending.PERSONS,
         folders=("views", "marginals"),
         exports=PLAIN | {SYNTHETIC},
-        uses=frozenset({Use.ASKED, Use.BROWSED}),
+        uses=frozenset({Use.ASKED, Use.BROWSED, Use.COMPARED}),
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private marginals of many columns"
@@ -181,6 +184,19 @@ class PriView(PrivateMethod):
         from dpdesk.engine.views.design import design_views
 
         return DesignExploration(given, token, "views.planned", design_views, planned_sentence)
+
+    def compare(
+        self,
+        given: PrivateInput,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> tuple[Comparison, ...]:
+        """See :meth:`ComparedMethod.compare`: views and other ways, on random marginals."""
+        from dpdesk.engine.methods.priview.comparing import compared_views
+
+        return compared_views(given, rows, randomness, token, report)
 
     def checking(self) -> Checking[Any]:
         """See :meth:`PrivateMethod.checking`."""
