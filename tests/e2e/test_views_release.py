@@ -14,8 +14,10 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import RefusedError
+from dpdesk.core.home import default_home
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus
+from dpdesk.project.audit import AuditLog
 from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.forging import check_found, forged, manifest_of
 
@@ -241,3 +243,44 @@ def test_two_releases_of_views_are_not_read_as_one(
 ) -> None:
     with pytest.raises(RefusedError, match="only releases of cubes can be queried together"):
         open_cube(context, made["pairs"], CancelToken(), silent, [made["even"]])
+
+
+def test_other_ways_are_compared_on_the_rows_and_on_a_public_twin(
+    context: AppContext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = write_plan(
+        write_register(tmp_path, people(500)), "views.toml", **{**KEYS, "view_cells": 9}
+    )
+    assert main(["compare", str(plan), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out.splitlines()[-1])["comparisons"]
+    assert found["badge"] == "internal: uses the truth"
+    assert found["rows"] == 500
+    assert found["marginals"] == 6 + 1  # all pairs, and all four together
+    by_size, _shares, _squares, by_budget, by_cover = found["charts"]
+    assert [row[0] for row in by_size["rows"]] == [2, 4]
+    assert [row[0] for row in by_budget["rows"]] == [0.1, 1, 10]
+    assert [row[0] for row in by_cover["rows"]] == [1, 2, 3]
+    heads = by_size["columns"]
+    for row in by_size["rows"]:
+        errors = dict(zip(heads, row, strict=True))
+        assert errors["Views without noise"] <= errors["Views"]
+        assert errors["Fourier" if "Fourier" in errors else "Uniform"] > 0
+    with AuditLog.open_home(default_home()) as log:
+        looked = len(log.entries_of("compared on the data"))
+    public = write_register(tmp_path / "public", people(300))
+    assert main(["compare", str(plan), "--twin", str(public), "--json"]) == 0
+    (twin,) = json.loads(capsys.readouterr().out.splitlines()[-1])["comparisons"]
+    assert twin["rows"] == 300
+    assert twin["badge"] == "from a file that is declared public"
+    with AuditLog.open_home(default_home()) as log:
+        assert len(log.entries_of("compared on the data")) == looked  # no look at the people
+    assert main(["compare", str(plan), "--twin", str(tmp_path / "none.csv")]) == 2
+    assert "none.csv" in capsys.readouterr().err
+
+
+def test_a_method_without_comparison_is_refused_before_its_data_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = write_plan(tmp_path / "gone.csv", "cube.toml")
+    assert main(["compare", str(plan)]) == 1
+    assert "does not say that it can be compared" in capsys.readouterr().err

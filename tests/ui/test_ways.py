@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.context import AppContext
 from dpdesk.app.types import SetParameters
 from dpdesk.core.charts import BarChart, ScatterChart
+from dpdesk.project.audit import AuditLog
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.compare import ComparePanel
 from dpdesk.ui.theme import ThemeManager
@@ -18,6 +19,18 @@ from dpdesk.ui.windows.ways import WaysWindow
 from dpdesk.ui.workbench import Workbench
 from tests.helpers import clinic
 from tests.helpers.a11y import findings
+from tests.helpers.cubes import people, write_plan, write_register
+
+KEYS = {
+    "method": "priview",
+    "dimensions": ["sex", "region", "age", "pay"],
+    "domains": {
+        "sex": ["f", "m"],
+        "region": ["north", "south", "other"],
+        "pay": ["100", "250", "other"],
+    },
+    "view_cells": 9,
+}
 
 
 @pytest.fixture
@@ -77,6 +90,35 @@ def test_protections_of_tables_are_compared_in_the_same_window(
     assert "Noise with ε = 1" in chart.categories
     assert "cells from" in window.sentence.text()
     assert findings(window) == []
+
+
+def test_views_are_compared_with_other_ways_to_release_marginals(
+    qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager
+) -> None:
+    plan = write_plan(write_register(tmp_path, people(400)), "views.toml", **KEYS)
+    with AppContext.open(tmp_path / "home") as context:
+        bench = Workbench(context, hub)
+        bench.open_path(plan)
+        qtbot.waitUntil(lambda: bench.data is not None and not hub.busy)
+        window = WaysWindow(bench, theme)
+        qtbot.addWidget(window)
+        window.present()
+        assert window.title.text() == "Which way releases the most exact marginals?"
+        window.start.click()
+        qtbot.waitUntil(lambda: window.compared is not None, timeout=60_000)
+        chart = window.chart.chart
+        assert isinstance(chart, ScatterChart)
+        assert [one.name for one in chart.series][:3] == ["Views", "Views without noise", "Uniform"]
+        assert {"Flat", "Direct", "MWEM", "Cube: planner bmax"} <= set(chart.table.columns)
+        assert "marginals from 400 rows" in window.sentence.text()
+        assert "Fourier, because it is made for columns of two values" in window.sentence.text()
+        assert len(window.strip.keys) == 5
+        assert not window.chart._export.isEnabled()
+        assert findings(window) == []
+        with AuditLog.open_home(context.home) as log:
+            assert len(log.entries_of("compared on the data")) == 1
+        assert not hub.busy
+        bench.close()
 
 
 def test_a_proposed_merge_becomes_part_of_the_plan_and_can_be_undone(

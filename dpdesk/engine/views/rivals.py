@@ -51,6 +51,7 @@ MOST_FLAT, MOST_WEIGHTED, MOST_PLANNED, MOST_CHEBYSHEV = 1 << 20, 1 << 14, 1_001
 ROUNDS, REPLAYS = 10, 50
 _SENSELESS = 1 << 40
 _GRID = 1 << 12
+_NOTHING = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -392,6 +393,6 @@ def jensen_shannon(one: Floats, other: Floats) -> float:
 
 
 def _relative(one: Floats, other: Floats) -> float:
-    """Relative entropy in bits; ``other`` is positive where ``one`` is."""
-    some = one > 0
+    """Relative entropy in bits; ``other`` is at least half of ``one``, which may be next to 0."""
+    some = one > _NOTHING
     return max(0.0, float((one[some] * np.log2(one[some] / other[some])).sum()))

@@ -38,8 +38,8 @@ COMPARE = "ways.compare"
 
 def _words(comparison: Comparison, named: Sequence[str]) -> Iterator[str]:
     """A word or two for each chart: its own, or that of its place."""
-    for chart, name in zip(comparison.charts, named, strict=False):
-        yield name if comparison.queries else said(chart.short)
+    own = [said(chart.short) for chart in comparison.charts]
+    yield from named[: len(own)] if comparison.queries else own
 
 
 class WaysWindow(SideWindow):

@@ -27,7 +27,7 @@ from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
-from dpdesk.core.messages import joined, listed, msg
+from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.plain import number_text
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import place_rows
@@ -243,6 +243,7 @@ class _Picture:
     x_axis: Axis
     places: Sequence[float]
     lines: Lines
+    answer: str = ""
 
 
 def _charts(
@@ -273,7 +274,10 @@ def _charts(
                 Axis(loss, "smaller protects more", log=True),
                 *(budgets, by_budget),
             ),
-            _Picture("by-cover", covered, "Coverage", _L2, error, axis, list(covers), by_cover),
+            _Picture(
+                *("by-cover", covered, "Coverage", _L2, error, axis, list(covers), by_cover),
+                _best_cover(covers, by_cover[VIEWS]),
+            ),
         )
     )
 
@@ -293,7 +297,7 @@ def _chart(picture: _Picture) -> ScatterChart:
     return ScatterChart(
         id=picture.key,
         question=picture.question,
-        answer=_answer(values, set(values) - set(shown)),
+        answer=picture.answer or _answer(values, set(values) - set(shown)),
         x_axis=picture.x_axis,
         y_axis=picture.y_axis,
         series=tuple(
@@ -309,8 +313,7 @@ def _series(
 ) -> PointSeries:
     known = [(x, y) for x, y in zip(places, values, strict=True) if y]
     x, y = (np.array([each[at] for each in known]) for at in (0, 1))
-    labels = ("",) * (len(known) - 1) + (label,) if known else ()
-    return PointSeries(label, x, y, look=look, labels=labels)
+    return PointSeries(label, x, y, look=look, joined=True)
 
 
 def _shown(values: Mapping[str, Sequence[float | None]]) -> dict[str, SeriesStyle]:
@@ -345,9 +348,20 @@ def _answer(values: Mapping[str, Sequence[float | None]], hidden: Collection[str
         return "Nothing could be compared."
     said = msg("At the right end, “{way}” errs least.", way=min(last)[1])
     if hidden:
-        others = msg("Only the table has: {names}.", names=listed(sorted(hidden)))
+        others = msg("Only the table has: {names}.", names=joined(sorted(hidden), ", "))
         return joined((said, others), " ")
     return said
+
+
+def _best_cover(covers: Sequence[int], errors: Sequence[Errors | None]) -> str:
+    found = [(each.normalised, cover) for cover, each in zip(covers, errors, strict=True) if each]
+    error, cover = min(found)
+    return counted(
+        "Views that hold every column err least: {error}.",
+        "Views that hold every {n} columns together err least: {error}.",
+        n=cover,
+        error=format_figure(error, "share"),
+    )
 
 
 def _sentence(scene: _Scene, middle: int, by_size: Lines, unable: Mapping[str, str]) -> str:

@@ -387,7 +387,7 @@ class ComparePanel(Panel):
         self._offer_release()
         known, work = self._bench.context.registry, self._bench.work
         about = known.about(work.method)
-        self._name_ways(cells=about.content is Content.CELLS)
+        self._name_ways(about.content)
         self._ways.setVisible(about.allows(Use.COMPARED) and self._bench.data is not None)
         release = self._bench.release
         made = UNKNOWN if release is None else known.about(release.method)
@@ -398,14 +398,17 @@ class ComparePanel(Panel):
             self._show_entries()
         self.statusChanged.emit()
 
-    def _name_ways(self, *, cells: bool) -> None:
+    def _name_ways(self, content: Content | None) -> None:
         text = self.tr("Compare on &queries…")
         tip = self.tr(
             "Errors of drawn values, Anatomy, noise and randomised response on these data"
         )
-        if cells:
+        if content is Content.CELLS:
             text = self.tr("Compare pro&tections…")
             tip = self.tr("What suppression, rounding, cell keys and noise lose of these tables")
+        elif content is Content.TABLES:
+            text = self.tr("Compare &marginals…")
+            tip = self.tr("Errors of marginals of these rows from views, cubes and other ways")
         self._ways.setText(text)
         self._ways.setToolTip(tip)
         self._ways.setAccessibleName(text.replace("&", ""))
