@@ -259,7 +259,7 @@ def test_other_ways_are_compared_on_the_rows_and_on_a_public_twin(
     by_size, _shares, _squares, by_budget, by_cover = found["charts"]
     assert [row[0] for row in by_size["rows"]] == [2, 4]
     assert [row[0] for row in by_budget["rows"]] == [0.1, 1, 10]
-    assert [row[0] for row in by_cover["rows"]] == [1, 2, 3]
+    assert [row[0] for row in by_cover["rows"]] == [1, 2]  # three have more than 9 cells
     heads = by_size["columns"]
     for row in by_size["rows"]:
         errors = dict(zip(heads, row, strict=True))

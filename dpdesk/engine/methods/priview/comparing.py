@@ -367,7 +367,7 @@ def _best_cover(covers: Sequence[int], errors: Sequence[Errors | None]) -> str:
 def _sentence(scene: _Scene, middle: int, by_size: Lines, unable: Mapping[str, str]) -> str:
     place = list(scene.asked).index(middle)
     errors = [
-        msg("{way} {error}", way=label, error=format_figure(each.normalised, "share"))
+        msg("{way} ({error})", way=label, error=format_figure(each.normalised, "share"))
         for label, line in by_size.items()
         if (each := line[place]) is not None
     ]
