@@ -419,7 +419,7 @@ def _cut(start: int, width: int, decimals: int | None) -> str:
 def _pointed(text: str, decimals: int) -> str:
     """SQL for a number whose decimal point is not written, with its point."""
     bare = f"ltrim({text}, '+-')"
-    digits = f"lpad({bare}, greatest(length({bare}), {decimals + 1}), '0')"
+    digits = f"lpad({bare}, greatest(length({bare}), {decimals + 1})::INTEGER, '0')"
     whole = f"coalesce(nullif(ltrim(left({digits}, -{decimals}), '0'), ''), '0')"
     rest = f"rtrim(right({digits}, {decimals}), '0')"
     sign = f"CASE WHEN {text} LIKE '-%' AND {whole} || {rest} <> '0' THEN '-' ELSE '' END"
