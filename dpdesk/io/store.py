@@ -29,6 +29,7 @@ from dpdesk.io.declared import note_types
 from dpdesk.io.emptyrows import without_empty_rows
 from dpdesk.io.failures import private_error
 from dpdesk.io.missing import note_empty, note_texts
+from dpdesk.io.missing_forms import note_other_forms
 from dpdesk.io.parquetload import load_parquet
 from dpdesk.io.private.row_filter import filtered
 from dpdesk.io.private.values import UNREADABLE
@@ -144,6 +145,8 @@ class DataStore:
                 told += note_empty(con, columns, spec.missing, path, token)
                 known = loaded.reading.decimal, loaded.reading.missing_candidates
                 told += note_texts(con, columns, *known, path, token)
+                marks = spec.missing, loaded.reading.decimal
+                told += note_other_forms(con, columns, *marks, path, token)
         except BaseException:
             con.close()
             shutil.rmtree(spill, ignore_errors=True)

@@ -25,6 +25,7 @@ from dpdesk.io.missing import (
     form_sql,
     number_pattern,
 )
+from dpdesk.io.missing_forms import listed_blanks_sql, listed_number_sql, number_form_sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -34,17 +35,22 @@ def value_sql(v: str, kind: str, missing: Sequence[str], decimal: str, date_orde
     """SQL for a value of the declared type, from its text ``v`` in SQL.
 
     Missing values stay what they are; a value of another type is unreadable. Texts get the Unicode
-    form NFC: a person whose name is written in two forms would count as two persons.
+    form NFC: a person whose name is written in two forms would count as two persons. What is a
+    missing value but for blanks around it, or of numbers but for how the number is written (99.00
+    for 99), is that missing value: categories and amounts ignore these differences as well.
     """
     absent = f"{v} IN ({', '.join(map(literal, ['', *missing]))})"
     if kind == NUMBER:
-        good, read = _matches(v, number_pattern(decimal)), v
+        listed = listed_number_sql(v, missing, decimal)
+        good = _matches(v, number_pattern(decimal))
+        read = f"coalesce({listed}, {v})" if listed else v
     elif kind == DATE:
         good, read = _is_date(v, date_order), v
     else:
         good, read = f"NOT contains({v}, chr(0))", form_sql(v)
-    lost = literal(UNREADABLE)
-    return f"CASE WHEN {absent} THEN {v} WHEN {good} THEN {read} ELSE {lost} END"
+    lost, bare = literal(UNREADABLE), listed_blanks_sql(v, missing)
+    blanks = f"WHEN {bare} THEN trim({v}) " if bare else ""
+    return f"CASE WHEN {absent} THEN {v} {blanks}WHEN {good} THEN {read} ELSE {lost} END"
 
 
 def _is_date(v: str, order: str) -> str:
@@ -69,23 +75,6 @@ def typed_sql(texts: Sequence[str], kinds: Sequence[str], spec: SourceSpec) -> s
 
 
 # Numbers that name persons: 1, 01 and 1.0 are one person, as texts of two Unicode forms are.
-
-
-def number_form_sql(v: str) -> str:
-    """SQL for the one form of all texts of a number: its digits without zeros at either end, and
-    the power of ten of the last one. An exponent of more than 18 digits stays as it is.
-    """
-    text = f"replace(trim({v}), ',', '.')"
-    sign = f"CASE WHEN {text} LIKE '-%' THEN '-' ELSE '' END"
-    plain = f"regexp_extract({text}, '^[+-]?([0-9.]*)', 1)"
-    power = f"regexp_extract({text}, '[eE]([+-]?[0-9]+)$', 1)"
-    behind = f"length(split_part({plain}, '.', 2))"
-    digits = f"ltrim(replace({plain}, '.', ''), '0')"
-    kept = f"rtrim({digits}, '0')"
-    given = f"CASE WHEN {power} = '' THEN 0 ELSE try_cast({power} AS BIGINT) END"
-    last = f"({given})::HUGEINT - {behind} + length({digits}) - length({kept})"
-    whole = f"coalesce({sign} || {kept} || 'e' || ({last}), {v})"
-    return f"CASE WHEN {kept} = '' THEN '0' ELSE {whole} END"
 
 
 def join_numbers(

@@ -19,7 +19,8 @@ from dpdesk.core.source_spec import read_source
 from dpdesk.engine.private.counting import place_rows
 from dpdesk.engine.private.declared import DeclaredDomain, declare
 from dpdesk.engine.private.kinds import Measure
-from dpdesk.io.private.values import UNREADABLE, number_form_sql
+from dpdesk.io.missing_forms import number_form_sql
+from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
