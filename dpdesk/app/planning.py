@@ -21,7 +21,7 @@ from dpdesk.core.parameters import (
     parameters_without_effect,
     parse_parameters,
 )
-from dpdesk.core.plain import freeze, quoted, show
+from dpdesk.core.plain import quoted, show
 from dpdesk.core.plan import AttributeSpec, HierarchyBuilder, HierarchyFile, Plan
 from dpdesk.core.schema import Role, same_forms, shown_form, spelling
 from dpdesk.core.source_spec import COARSER_ELSEWHERE, SourceSpec
@@ -263,8 +263,9 @@ def prepare_cells(
     Raises InputError ``method.no-trial`` for a plan of another kind.
     """
     from dpdesk.app.cells import edit_keys
+    from dpdesk.app.marks import with_marks
 
-    plan = _with_marks(plan, base)
+    plan = with_marks(plan, base)
     chosen, parameters = check_protection(context, plan, where)
     method = cells_of(chosen)
     if method is None:
@@ -294,18 +295,6 @@ def prepare_cells(
         recorded_notes=tuple(notes.recorded),
         owns_data=data is None,
     )
-
-
-def _with_marks(plan: Plan, base: Path) -> Plan:
-    """The plan with the lines of the file of statuses that it names, so that it stands alone."""
-    from dpdesk.io.formats.argus import read_marks
-
-    keys = plan.protection.parameters
-    file = keys.get("marks")
-    if not isinstance(file, str) or not file.strip() or file.lstrip()[0] == "[":
-        return plan
-    lines = freeze(read_marks(base / file.strip()))
-    return replace(plan, protection=replace(plan.protection, parameters={**keys, "marks": lines}))
 
 
 def noted_cells(

@@ -20,7 +20,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plain import thaw
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.table_parameters import BY, COUNT, MEAN, RATIO
-from dpdesk.core.tabulation import PRIMARY, SECONDARY, SUPPRESSED, CellTable, Crosstab
+from dpdesk.core.tabulation import PRIMARY, SECONDARY, SUPPRESSED, WIDTH, CellTable, Crosstab
 from dpdesk.io.formats.argus import JjCell, argus_files, jj_text
 from dpdesk.io.release_folder import PUBLIC
 from dpdesk.io.tablewriters import Printed
@@ -209,6 +209,7 @@ def _jj(facts: ReleaseFacts, tables: Sequence[CellTable]) -> str:
                 beyond if signed or high is None else high * value,
                 Fraction(columns["lower_required"][cell]),
                 Fraction(columns["upper_required"][cell]),
+                Fraction(columns[WIDTH][cell] if WIDTH in columns else 0),
             )
         )
     rows, sums = system.matrix, []

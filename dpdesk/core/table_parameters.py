@@ -39,11 +39,10 @@ class TypedParameter(StructuredParameter):
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; a form's text is what a plan has after ``=``."""
-        if isinstance(raw, str) and raw.lstrip()[:1] in ("[", "{"):
-            try:
-                raw = tomllib.loads(f"typed = {raw}", parse_float=Decimal)["typed"]
-            except (tomllib.TOMLDecodeError, KeyError):
-                raise self.invalid(where, raw) from None
+        try:
+            raw = typed(raw)
+        except (tomllib.TOMLDecodeError, KeyError):
+            raise self.invalid(where, raw) from None
         if not self.fits(raw):
             raise self.invalid(where, raw)
         return Nested(freeze(raw))
@@ -62,6 +61,16 @@ class TypedParameter(StructuredParameter):
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         return self.shape
+
+
+def typed(raw: object) -> object:
+    """What the text of a form stands for, if it is a table or a list; else the text itself.
+
+    Raises TOMLDecodeError or KeyError for what only begins like one.
+    """
+    if isinstance(raw, str) and raw.lstrip()[:1] in ("[", "{"):
+        return tomllib.loads(f"typed = {raw}", parse_float=Decimal)["typed"]
+    return raw
 
 
 def typed_text(plain: object) -> str:
@@ -139,9 +148,10 @@ def _is_rule(raw: object) -> bool:
     return all(0 < (numbers[key] or 0) <= most for key in ("k", "p", "q") if key in numbers)
 
 
-MARKS: Mapping[str, int] = {"S": 0, "U": 0, "P": 0, "C": 1, "PL": 2}
+MARKS: Mapping[str, int] = {"S": 0, "U": 0, "P": 0, "C": 1, "PL": 2, "SPL": 1}
 """What can be set of a cell by hand, and how many numbers follow: its status (safe, unsafe, must be
-published), its cost, how far it must be protected downwards and upwards."""
+published), its cost, how far it must be protected downwards and upwards, how wide its interval must
+be."""
 
 
 def mark_of(line: Sequence[str]) -> int | None:
@@ -155,7 +165,14 @@ def mark_of(line: Sequence[str]) -> int | None:
 
 
 def is_marks(raw: object) -> bool:
-    """Statuses set by hand: a file of them, or its lines, each with a code for each dimension."""
+    """Statuses set by hand: a file of them, or its lines, each with a code for each dimension; of
+    several tables, by their names.
+    """
+    if isinstance(raw, Mapping):
+        return bool(raw) and all(
+            _is_name(name) and not isinstance(own, Mapping) and is_marks(own)
+            for name, own in raw.items()
+        )
     if isinstance(raw, str):
         return bool(raw.strip()) and "\n" not in raw
     return isinstance(raw, list | tuple) and all(

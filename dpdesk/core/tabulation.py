@@ -313,6 +313,8 @@ INTERNAL_COLUMNS = (
     *("lower_required", "upper_required", "lower", "upper"),
 )
 """The columns of an internal table after its dimensions."""
+WIDTH = "width_required"
+"""A further column where intervals must be wide wherever they lie: how wide."""
 INTERVAL, CAN_MOVE = "interval_is", "can_move"
 """Further columns where not all intervals are exact: whether that of a cell is, and the moves that
 show how far it reaches, as texts such as "3:1 17:-1": how far the cell goes in moves 3 and 17."""

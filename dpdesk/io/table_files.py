@@ -9,12 +9,13 @@ from pathlib import Path
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, CellAxis, CellTable
+from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, WIDTH, CellAxis, CellTable
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
 from dpdesk.io.cuboid_files import batches, check_places, text_bytes
 from dpdesk.io.recode import csv_field, header_line
 
 _PUBLIC = ("value", "status")
+_FURTHER = (WIDTH, *MOVED_COLUMNS)
 _PIECE = 1 << 17
 
 
@@ -24,7 +25,7 @@ def write_table(table: CellTable, path: Path, token: CancelToken, *, internal: b
     import pyarrow.compute as pc
 
     public = {"value": table.values, "status": table.status}
-    inside = [name for name in (*INTERNAL_COLUMNS, *MOVED_COLUMNS) if name in table.internal]
+    inside = [name for name in (*INTERNAL_COLUMNS, *_FURTHER) if name in table.internal]
     columns = {name: table.internal[name] for name in inside} if internal else public
     domain = _domain(table.axes)
     fields = [pa.array([csv_field(text) for text in axis.labels]) for axis in table.axes]
@@ -87,8 +88,10 @@ def read_table(
     columns = INTERNAL_COLUMNS if internal else _PUBLIC
     domain = _domain(axes)
     fields, rows = check_grammar(path, token)
-    if internal and fields == len(domain.dimensions) + len(columns) + len(MOVED_COLUMNS):
-        columns = (*columns, *MOVED_COLUMNS)
+    more = fields - len(domain.dimensions) - len(columns)
+    if internal and 0 < more <= len(_FURTHER):
+        # One is the width, two are of moves.
+        columns = (*columns, *(_FURTHER[more % 2 == 0 :][:more]))
     names = [*domain.dimensions, *columns]
     if fields != len(names):
         raise UnreadableTableError(

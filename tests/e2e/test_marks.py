@@ -142,6 +142,16 @@ def test_other_lines_are_refused_with_their_number(tmp_path: Path, text: str) ->
             'marks = [["n", "m", "U"]]\n[[protection.tables]]\nname = "a"\nrows = ["town"]\n',
             "table.marks",
         ),
+        (TWO + 'marks = { town = [["n", "m", "U"]] }\n', "table.marks"),
+        (
+            'marks = { b = [["n", "U"]] }\n[[protection.tables]]\nname = "a"\nrows = ["town"]\n',
+            "table.marks",
+        ),
+        (
+            'marks = { a = "no.hst" }\n[[protection.tables]]\nname = "a"\nrows = ["town"]\n',
+            "marks.unreadable",
+        ),
+        (TWO + 'marks = [["n", "m", "SPL", "9"]]\n', "table.marks"),
     ],
 )
 def test_marks_that_fit_no_cell_are_refused(
@@ -176,3 +186,44 @@ def test_cells_that_are_one_cannot_be_set_to_be_unsafe_and_safe(
     lines = '["west", "f", "P"], ["w", "f", "U"]'
     with pytest.raises(InputError, match="w × f and west × f hold the same contributors"):
         release(context, folder, "both", f"{TWO}marks = [{lines}]\n", head=head)
+
+
+LINKED = (
+    '[[protection.tables]]\nname = "both"\nrows = ["town"]\ncolumns = ["sex"]\n'
+    '[[protection.tables]]\nname = "by town"\nrows = ["town"]\n'
+    '[[protection.tables]]\nname = "by sex"\nrows = ["sex"]\n'
+)
+
+
+def test_several_tables_have_files_of_their_own(context: AppContext, folder: Path) -> None:
+    (folder / "both.hst").write_text("n,m,U\nn,m,PL,3,4\nw,f,P\ns,m,C,0.5\n", "utf-8")
+    marks = 'marks = { both = "both.hst", "by sex" = [["f", "U"], ["f", "SPL", "9"]] }\n'
+    made = release(context, folder, "linked", marks + LINKED, head=HEAD)
+    inside = read(made / "internal/tables/both.csv")
+    assert {p for p, row in inside.items() if row["status"] == "C"} == {("n", "m"), ("Total", "f")}
+    row = inside[("Total", "f")]
+    assert (row["width_required"], row["upper_required"]) == ("9", "4.7")
+    assert float(row["upper"] or "inf") - float(row["lower"]) >= 9
+    sexes = read(made / "internal/tables/by%20sex.csv")
+    assert sexes[("f",)]["width_required"] == "9"  # one cell with that of the other table
+    assert inside[("w", "f")]["status"] == "F"
+    for name in ("both.hst",):
+        (folder / name).unlink()
+    assert verified(context, made, folder / "people.csv").failures == ()
+    file = "internal/tables/both.csv"
+    text = (made / file).read_text("utf-8")
+    other = text.replace(",3,4,", ",1,4,")
+    assert other != text
+    forged = forge(made, folder / "forged", {file: other}, {})
+    assert verified(context, forged, folder / "people.csv").failures
+
+
+def test_the_window_types_files_of_several_tables(context: AppContext, folder: Path) -> None:
+    (folder / "prior.hst").write_text("n,m,U\n", "utf-8")
+    path = plan(folder, "window", "marks = { both = 'prior.hst' }\n" + LINKED, head=HEAD)
+    work = WorkState.from_plan(read_plan(path), folder)
+    assert work.source is not None
+    token = CancelToken()
+    with closing(DataStore.open(work.source, folder, context.workspace, token, silent)) as data:
+        shown = explore(context, data, work, token, silent).view(work.parameters)
+        assert {figure.key: figure.value for figure in shown.figures}["unsafe_cells"] == 1

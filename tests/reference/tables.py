@@ -80,13 +80,38 @@ def least_cost(
     choice: Sequence[int],
     required: Mapping[int, tuple[float, float]],
     cost: Sequence[Fraction],
+    widths: Mapping[int, float] | None = None,
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    alone: Sequence[int] = (),
 ) -> tuple[Fraction, int] | None:
     """The cheapest suppression and its fewest cells, of those of the ``choice``; None: none fits.
 
-    ``required`` holds what each unsafe cell must be able to go down and up. Everyone knows that no
-    cell is negative, and no more.
+    ``required`` holds what each unsafe cell must be able to go down and up, ``widths`` how wide its
+    interval must be wherever it lies. Everyone knows that no cell is negative, and no more, or the
+    ``ends`` of each cell. In each of the cells ``alone`` is one contributor who knows it and whom
+    others must be protected from, as far as that can be without any table.
     """
-    low, high = np.zeros(len(values)), np.full(len(values), np.inf)
+    low, high = ends or (np.zeros(len(values)), np.full(len(values), np.inf))
+    everything = np.array([low[i] < high[i] for i in range(len(values))])
+
+    def fits(hidden: NDArray[np.bool_], cell: int) -> bool:
+        (down, up), width = required[cell], (widths or {}).get(cell, 0.0)
+        for who in (None, *(each for each in alone if each != cell)):
+            told = [hidden.copy(), everything.copy()]
+            for flags in told if who is not None else ():
+                flags[who] = False
+            least, most = interval(matrix, values, low, high, told[0], cell)
+            needs = [down, up, width]
+            if who is not None:
+                first, last = interval(matrix, values, low, high, told[1], cell)
+                sides = min(values[cell] - first, width) + min(last - values[cell], width)
+                needs = [min(down, values[cell] - first), min(up, last - values[cell])]
+                needs.append(min(width, sides))
+            gone = values[cell] - least, most - values[cell], most - least
+            if any(far < need - 1e-6 for far, need in zip(gone, needs, strict=True)):
+                return False
+        return True
+
     tried = sorted(
         (sum((cost[c] for c in further), Fraction(0)), len(further), further)
         for size in range(len(choice) + 1)
@@ -94,11 +119,7 @@ def least_cost(
     )
     for paid, cells, further in tried:
         hidden = np.isin(np.arange(len(values)), [*required, *further])
-        wide = (
-            (*interval(matrix, values, low, high, hidden, cell), values[cell] - a, values[cell] + b)
-            for cell, (a, b) in required.items()
-        )
-        if all(least <= a + 1e-6 and most >= b - 1e-6 for least, most, a, b in wide):
+        if all(fits(hidden, cell) for cell in required):
             return paid, cells
     return None
 

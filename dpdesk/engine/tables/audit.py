@@ -61,6 +61,8 @@ class Exposed:
     required: float
     attacker: int = -1
     """A group of :func:`alone`; -1: everyone; :data:`INFORMED`."""
+    sliding: bool = False
+    """Whether the width is too small, wherever the ends are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +133,15 @@ class Problem:
 
 @dataclass(frozen=True)
 class Target:
-    """One side of an unsafe variable: it must be able to move by ``need`` grid units."""
+    """One side of an unsafe variable: it must be able to move by ``need`` grid units.
+
+    With ``sliding`` both sides together: what it can go down and up must add up to ``need``.
+    """
 
     variable: int
     upper: bool
     need: float
+    sliding: bool = False
 
 
 def targets_of(required: Requirement, *, zeros: bool = False) -> list[Target]:
@@ -151,6 +157,14 @@ def targets_of(required: Requirement, *, zeros: bool = False) -> list[Target]:
         for v in np.flatnonzero(required.unsafe)
         if ends[v] > 0
     ]
+
+
+def sliding_of(required: Requirement) -> list[Target]:
+    """The widths of unsafe variables, where they ask for more than both sides do."""
+    if required.sliding is None:
+        return []
+    wide = required.unsafe & (required.sliding > required.lower + required.upper).astype(bool)
+    return [Target(int(v), True, float(required.sliding[v]), True) for v in np.flatnonzero(wide)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -509,7 +523,7 @@ def _exposed(
     for target in targets:
         column = int(moves.of[target.variable])
         if column < 0:
-            found.append(Exposed(target.variable, target.upper, 0.0, target.need))
+            found.append(_as_exposed(target, 0.0))
         else:
             by_column.setdefault(column, []).append(target)
     beforehand = _Beforehand(problem)
@@ -517,7 +531,7 @@ def _exposed(
 
     def one(columns: Ints) -> list[Exposed]:
         inside = [
-            Target(t.variable, t.upper, t.need / moves.unit)
+            replace(t, need=t.need / moves.unit)
             for c in columns.tolist()
             for t in by_column.get(c, [])
         ]
@@ -526,6 +540,11 @@ def _exposed(
     for each in _mapped(one, parts, threads):
         found += each
     return found
+
+
+def _as_exposed(target: Target, reach: float, who: int = -1) -> Exposed:
+    side = target.variable, target.upper
+    return Exposed(*side, float(reach), target.need, who, target.sliding)
 
 
 class _Beforehand:
@@ -592,9 +611,10 @@ class _Attacked:
         self._place = np.where(moves.of >= 0, place[moves.of], -1)
         self._part_low, self._part_high = np.zeros((2, len(columns)))
         for target in targets:
-            goal, column = self._goal(target), self._place[target.variable]
-            ends = self._part_high if goal > 0 else self._part_low
-            ends[column] = max(ends[column], goal) if goal > 0 else min(ends[column], goal)
+            column, side = self._place[target.variable], self._goal(target)
+            for goal in (side, -side) if target.sliding else (side,):
+                ends = self._part_high if goal > 0 else self._part_low
+                ends[column] = max(ends[column], goal) if goal > 0 else min(ends[column], goal)
         self._part = _Part(moves, columns, self._part_low, self._part_high)
         self._informed = self._part
         if moves.informed is not None:
@@ -633,8 +653,12 @@ class _Attacked:
         for target in self._targets:
             goal, column = self._goal(target), self._place[target.variable]
             reach = abs(high[column] if goal > 0 else low[column])
+            if target.sliding:
+                reach = high[column] - low[column]
             if not self._there(reach, target.need):
                 found.append(self._as_exposed(target, reach, -1))
+            elif target.sliding and (len(self._who) or self._informed is not self._part):
+                found += self._slides(target, token)
             elif len(self._who) or self._informed is not self._part:
                 found += self._known(target, token)
         return found
@@ -648,8 +672,7 @@ class _Attacked:
 
     def _as_exposed(self, target: Target, reach: float, who: int) -> Exposed:
         unit = self._moves.unit
-        need = target.need * unit
-        return Exposed(target.variable, target.upper, float(reach) * unit, need, who)
+        return _as_exposed(replace(target, need=target.need * unit), reach * unit, who)
 
     def _known(self, target: Target, token: CancelToken) -> list[Exposed]:
         """The contributors from whom a variable is not protected, all of them tried."""
@@ -686,6 +709,34 @@ class _Attacked:
                     found.append(self._as_exposed(most, abs(reach), who))
             else:
                 groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+        return found
+
+    def _slides(self, target: Target, token: CancelToken) -> list[Exposed]:
+        """Those who know more and from whom the width of a variable is not protected."""
+        column, own = int(self._place[target.variable]), -1
+        if self._owners is not None:
+            own = int(self._owners[target.variable])
+        others = np.flatnonzero(self._who != own) if own >= 0 else np.arange(len(self._who))
+        groups = [others] if len(others) else []
+        if self._informed is not self._part:
+            groups.append(others[:0])  # everyone who sees that no suppressed cell is empty
+        found: list[Exposed] = []
+        while groups:
+            group = groups.pop()
+            known = np.unique(self._knows[np.isin(self._number, group)])
+            sides = (target.need, -target.need)
+            reach = sum(abs(self._informed.far(column, to, known, token)[0]) for to in sides)
+            if self._there(reach, target.need):
+                continue
+            if len(group) > 1:
+                groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+                continue
+            who = int(self._who[group[0]]) if len(group) else INFORMED
+            ends = (replace(target, upper=up, sliding=False) for up in (True, False))
+            most = sum(self._beforehand.reach(end, who, token) for end in ends)
+            least = replace(target, need=min(target.need, most))
+            if not self._there(reach, least.need):
+                found.append(self._as_exposed(least, reach, who))
         return found
 
     def _told(self, target: Target, token: CancelToken) -> tuple[list[Exposed], Target]:

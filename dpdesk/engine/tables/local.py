@@ -10,6 +10,7 @@ cell that a contributor alone knows, so no program over the whole table is neede
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -232,7 +233,7 @@ def _part_pattern(
     problem = Problem(matrix, whole.low[part], whole.high[part], owners, least)
     must = pattern[part]
     targets = [
-        Target(place[t.variable], t.upper, t.need) for t in instance.targets if t.variable in place
+        replace(t, variable=place[t.variable]) for t in instance.targets if t.variable in place
     ]
     for cell in np.flatnonzero(must & ~instance.must[part]):
         room = min(problem.high[cell], -problem.low[cell])
@@ -246,5 +247,5 @@ def _part_pattern(
             return optimal(small, token, CancelToken()).pattern
         except NoPattern as none:
             # Not within this part alone: the whole system decides.
-            gone = (none.found.variable, none.found.upper)
-            targets = [t for t in targets if (t.variable, t.upper) != gone]
+            gone = (none.found.variable, none.found.upper, none.found.sliding)
+            targets = [t for t in targets if (t.variable, t.upper, t.sliding) != gone]

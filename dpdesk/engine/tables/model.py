@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -161,8 +162,8 @@ class Cells:
     cost: Floats | None = None
     """Set by hand; nan: as the plan's cost says."""
     levels: Exact | None = None
-    """How far an unsafe cell must be able to go down and up, set by hand, shape (cells, 2); -1: by
-    the plan's range."""
+    """How far an unsafe cell must be able to go down and up, and how wide it must be, set by hand,
+    shape (cells, 3); -1: by the plan."""
     asking: Exact | None = None
     """The largest size of a contribution of who asked for protection, 0 where nobody did."""
     holding: Exact | None = None
@@ -432,7 +433,7 @@ def _set_by_hand(cells: Cells, tables: Sequence[Table], variables: Sequence[Ints
     ranks = np.zeros(len(cells), np.int64)
     least = np.full(len(cells), len(_BY_HAND))
     cost = np.full(len(cells), -np.inf)
-    levels = np.full((len(cells), 2), -1, dtype=object)
+    levels = np.full((len(cells), 3), -1, dtype=object)
     for table, own in zip(tables, variables, strict=True):
         if table.cells.status is not None:
             set_to = table.cells.status
@@ -562,6 +563,23 @@ class Requirement:
     """The attacker's interval must reach ``value - lower``; 0 for safe variables."""
     upper: Exact
     """… and ``value + upper``."""
+    sliding: Exact | None = None
+    """How wide it must be at least, wherever it lies (sliding protection level); None: nothing is
+    asked."""
+
+    def fixed(self, room: Floats) -> Requirement:
+        """Requirements of ends alone that the widths follow from: upwards as far as there is
+        ``room``, and downwards for the rest.
+        """
+        if self.sliding is None:
+            return self
+        missing = np.maximum(self.sliding - self.lower - self.upper, 0)
+        most = exact([Fraction(end) if np.isfinite(end) else None for end in room.tolist()])
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for v in np.flatnonzero(missing):
+            more = missing[v] if most[v] is None else max(0, min(missing[v], most[v] - upper[v]))
+            lower[v], upper[v] = lower[v] + missing[v] - more, upper[v] + more
+        return replace(self, lower=lower, upper=upper, sliding=None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
-from dpdesk.engine.tables.model import Exact, Flags, Requirement, System
+from dpdesk.engine.tables.model import Exact, Flags, Requirement, System, exact
 
 DEFAULT_RANGE = Fraction(1, 10)
 
@@ -62,9 +62,11 @@ def judge(
     rules: Sequence[Rule],
     range_by_hand: Fraction = DEFAULT_RANGE,
     least: Exact | None = None,
+    sliding: Fraction = Fraction(0),
 ) -> Judgement:
     """Apply rules and statuses to every variable of a system.
 
+    ``sliding`` is the share of its value by which the interval of an unsafe variable must be wide.
     A range is at least as wide as ``least`` says of each variable: 1 where things are counted. A
     status set by hand goes before the rules.
 
@@ -102,8 +104,18 @@ def judge(
     lower, upper = np.maximum(lower, down), np.maximum(upper, up)
     unsafe = np.logical_or.reduce([by_hand, *by_rule])
     lower = np.where(cells.values >= 0, np.minimum(lower, cells.values), lower)
-    required = Requirement(unsafe, lower, upper)
+    required = Requirement(unsafe, lower, upper, _widths(system, unsafe, sliding))
     return Judgement(required, tuple(by_rule), by_hand, status == "P")
+
+
+def _widths(system: System, unsafe: Flags, share: Fraction) -> Exact | None:
+    """How wide the interval of each unsafe variable must be; None: nothing is asked of any."""
+    values, levels = system.cells.values, system.cells.levels
+    wide = np.where(unsafe, abs(values) * share, 0)
+    if levels is not None:
+        wide = np.where(unsafe & (levels[:, 2] >= 0).astype(bool), levels[:, 2], wide)
+    found: Exact = exact(wide.tolist())
+    return found if (found > 0).any() else None
 
 
 def _found(system: System, rule: Rule, size: Exact, free: Flags) -> tuple[Flags, Exact]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import Exposed, Problem, Target, exposed
+from dpdesk.engine.tables.audit import TOLERANCE, Exposed, Problem, Target, exposed
 from dpdesk.engine.tables.model import Flags, Floats, Ints
 from dpdesk.engine.tables.solving import Answer, Program
 
@@ -29,6 +29,7 @@ _TILT = 1e-3
 _VIOLATED = 1e-5
 _PRICELESS = 1e-7
 _LEAST_SHARE = 1e-6
+_INSIDE, _STILL = 1 - 1e-8, 1e-7
 Watch = Callable[[float, float], None]
 
 
@@ -69,7 +70,13 @@ class Attack:
 
 
 def _attack(found: Exposed, instance: Instance) -> Attack:
-    return Attack(Target(found.variable, found.upper, found.required), found.attacker)
+    target = Target(found.variable, found.upper, found.required, found.sliding)
+    return Attack(target, found.attacker)
+
+
+def _in_order(attack: Attack) -> tuple[int, bool, bool, int]:
+    target = attack.target
+    return target.variable, target.upper, target.sliding, attack.owner
 
 
 class Attacker:
@@ -113,6 +120,29 @@ class Attacker:
         With ``whole`` the choice is a pattern, and its cells are bounded by what everyone knows
         alone; else by what the target needs, which can only make more cuts.
         """
+        target, (unit, *far) = attack.target, self._room(attack)
+        need = target.need / unit
+        sides = (True, False) if target.sliding else (target.upper,)
+        reach, left = np.zeros(self._count), need
+        for upper in sides:
+            side = replace(attack, target=replace(target, upper=upper))
+            most = self._most(side, chosen, whole, token)
+            if most is None:
+                return None
+            own = float(far[0 if upper else 1][target.variable])
+            there = chosen > 0
+            if target.sliding and own <= float(most[there] @ chosen[there]):
+                left -= own  # it can go no further than what everyone knows of it
+            else:
+                reach += most
+        return self._as_cut(reach, need, left, chosen)
+
+    def _most(
+        self, attack: Attack, chosen: Floats, whole: bool, token: CancelToken
+    ) -> Floats | None:
+        """How far a target can move at most for each cell that is suppressed: the dual of its
+        program under a choice.
+        """
         target, may = attack.target, self._instance.may
         unit, *far = self._room(attack)
         need = target.need / unit
@@ -132,12 +162,7 @@ class Attacker:
         self._flow.cost(where, np.zeros(1))
         if solved.answer is not Answer.OPTIMAL or solved.duals is None:
             return None
-        return self._dual_cut(solved.duals, still, attack, chosen)
-
-    def _dual_cut(self, duals: Floats, still: Flags, attack: Attack, chosen: Floats) -> _Cut | None:
-        target, (unit, *far) = attack.target, self._room(attack)
-        need = target.need / unit
-        raised, lowered = np.maximum(-duals, 0.0), np.maximum(duals, 0.0)
+        raised, lowered = np.maximum(-solved.duals, 0.0), np.maximum(solved.duals, 0.0)
         raised[raised < _MOVED] = 0.0
         lowered[lowered < _MOVED] = 0.0
         with np.errstate(invalid="ignore"):
@@ -145,8 +170,12 @@ class Attacker:
             reach += np.where(lowered > 0, lowered * far[1], 0.0)
         reach[still] = 0.0
         reach[target.variable] = 0.0
+        return np.asarray(reach)
+
+    def _as_cut(self, reach: Floats, need: float, left: float, chosen: Floats) -> _Cut | None:
+        """The cut that the ``reach`` of all suppressed cells comes to what is ``left``."""
         must = self._instance.must
-        left = need - float(reach[must].sum())
+        left -= float(reach[must].sum())
         if not left > _VIOLATED * need:
             return None
         usable = np.flatnonzero(self._instance.may & ~must & (reach > 0))
@@ -164,8 +193,51 @@ class Attacker:
         even: bool = False,
     ) -> Flags | None:
         """The cells of the cheapest move (per unit moved) that the target needs; None: no move."""
+        if attack.target.sliding:
+            return self._slide(attack, allowed, price, token)
         moved = self.move(attack, allowed, price, token, even)
         return None if moved is None else moved != 0.0
+
+    def _slide(
+        self, attack: Attack, allowed: Flags, price: Floats, token: CancelToken
+    ) -> Flags | None:
+        """The cells of two moves, one up and one down, that together are as wide as needed: the
+        cheaper of going up or down as far as there is room; None: no such moves.
+        """
+        # Within the tolerance of the audit, so that no program asks for the last digit.
+        need, best, least = attack.target.need * (1 - TOLERANCE / 2), None, np.inf
+        for upper in (True, False):
+            first = replace(attack, target=replace(attack.target, upper=upper, sliding=False))
+            far = min(need, self._furthest(first, allowed, token))
+            used = np.zeros(self._count, dtype=bool)
+            for up, amount in ((upper, far), (not upper, need - far)):
+                if amount <= _STILL * need:
+                    continue
+                way = replace(first, target=replace(first.target, upper=up, need=amount))
+                moved = self.move(way, allowed, price, token)
+                if moved is None:
+                    break
+                used |= moved != 0.0
+            else:
+                if float(price[used].sum()) < least:
+                    best, least = used, float(price[used].sum())
+        return best
+
+    def _furthest(self, attack: Attack, allowed: Flags, token: CancelToken) -> float:
+        """How far a target can go while only allowed cells move, at most as far as it needs to."""
+        unit, *far = self._room(attack)
+        still = self._known(attack) | ~allowed
+        up, down = np.where(still, 0.0, far[0]), np.where(still, 0.0, far[1])
+        where, upper = attack.target.variable, attack.target.upper
+        need = attack.target.need / unit
+        up[where] = min(far[0][where], need) if upper else 0.0
+        down[where] = 0.0 if upper else min(far[1][where], need)
+        self._flow.bound(self._all, -down, up)
+        column = np.array([where])
+        self._flow.cost(column, np.array([-1.0 if upper else 1.0]))
+        solved = self._flow.solve(token)
+        self._flow.cost(column, np.zeros(1))
+        return 0.0 if solved.point is None else abs(float(solved.point[where])) * unit * _INSIDE
 
     def move(
         self,
@@ -274,7 +346,7 @@ def _cleared(
     every = {*attacks, *(Attack(target) for target in instance.targets)}
     same = np.ones(len(pattern))
     witness: dict[Attack, Flags] = {}
-    for attack in sorted(every, key=lambda a: (a.target.variable, a.target.upper, a.owner)):
+    for attack in sorted(every, key=_in_order):
         used = attacker.path(attack, pattern, same, token)
         if used is not None:
             witness[attack] = used
@@ -360,6 +432,8 @@ def row_cuts(instance: Instance) -> list[_Cut]:
     columns = csr_array(problem.matrix.T)
     cuts: list[_Cut] = []
     for target in instance.targets:
+        if target.sliding:
+            continue  # either side may reach so far
         span = slice(columns.indptr[target.variable], columns.indptr[target.variable + 1])
         way = 1.0 if target.upper else -1.0
         for row, own in zip(columns.indices[span], columns.data[span], strict=True):

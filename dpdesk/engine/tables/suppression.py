@@ -12,7 +12,15 @@ import numpy as np
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.engine.tables.audit import INFORMED, Moves, Problem, Target, alone, targets_of
+from dpdesk.engine.tables.audit import (
+    INFORMED,
+    Moves,
+    Problem,
+    Target,
+    alone,
+    sliding_of,
+    targets_of,
+)
 from dpdesk.engine.tables.local import by_parts, local_pattern
 from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, System
 from dpdesk.engine.tables.rules import Judgement
@@ -85,9 +93,10 @@ def suppress(
     may = ~system.known & ~(judged.published & ~unsafe)
     problem = Problem.of(system, bounds, alone(system) if singletons else None, filled)
     weigh = _Weights(cost, may & ~unsafe)
-    instance = Instance(
-        problem, targets_of(judged.required, zeros=filled is not None), weigh.weight, unsafe, may
-    )
+    # Moves of large systems show single ends, from which widths follow.
+    required = judged.required.fixed(problem.high) if len(system) > LARGE else judged.required
+    targets = [*targets_of(required, zeros=filled is not None), *sliding_of(required)]
+    instance = Instance(problem, targets, weigh.weight, unsafe, may)
 
     def heard(value: float, bound: float) -> None:
         watch(float(weigh.cost(value)), float(weigh.bound(bound)))

@@ -371,6 +371,7 @@ class JjCell:
     upper: Fraction
     lower_required: Fraction
     upper_required: Fraction
+    width_required: Fraction = Fraction(0)
 
 
 def jj_text(cells: Sequence[JjCell], sums: Sequence[Sequence[tuple[int, int]]]) -> str:
@@ -385,9 +386,9 @@ def _jj_lines(cells: Sequence[JjCell], sums: Sequence[Sequence[tuple[int, int]]]
     yield "0"
     yield str(len(cells))
     for number, c in enumerate(cells):
-        ends = (c.lower, c.upper, c.lower_required, c.upper_required)
+        ends = (c.lower, c.upper, c.lower_required, c.upper_required, c.width_required)
         amounts = " ".join(map(_amount, ends))
-        yield f"{number} {_amount(c.value)} {_amount(c.cost)} {c.status} {amounts} 0"
+        yield f"{number} {_amount(c.value)} {_amount(c.cost)} {c.status} {amounts}"
     yield str(len(sums))
     for parts in sums:
         yield f"0 {len(parts)} : " + " ".join(f"{cell} ({sign})" for cell, sign in parts)

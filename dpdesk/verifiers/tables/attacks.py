@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.tabulation import INTERVAL, IS_LEAST, PRIMARY, CellTable
+from dpdesk.core.tabulation import INTERVAL, IS_LEAST, PRIMARY, WIDTH, CellTable
 from dpdesk.verifiers.reading import number
 from dpdesk.verifiers.tables.intervals import (
     Floats,
@@ -223,6 +223,8 @@ class Kept:
     """A number of who is alone in each (-1: nobody is)."""
     held: NDArray[np.bool_]
     """Whether each is known to the agency to have contributors."""
+    width: Floats
+    """How wide the interval of each must be, wherever it lies."""
     told: bool
     """Whether one owner's cells are known to be one's; else they may be so where values agree."""
 
@@ -240,7 +242,7 @@ class Kept:
         columns: dict[str, list[float]] = {
             name: [] for name in ("value", "lower_required", "upper_required", "lower", "upper")
         }
-        unsafe, owner, there = [], [], []
+        unsafe, owner, there, wide = [], [], [], []
         for place, (table, cell) in enumerate(attacked.where):
             inside = internal[attacked.tables[table].file].internal
             for name, found in columns.items():
@@ -248,10 +250,12 @@ class Kept:
                 open_ = -inf if name == "lower" else inf
                 found.append(float(text) if text else open_)
             unsafe.append(inside["status"][cell] == PRIMARY)
+            wide.append(float(inside[WIDTH][cell]) if WIDTH in inside else 0.0)
             own = place if owners is None else owners.get(attacked.number(place), -1)
             owner.append(own if inside["frequency"][cell] == "1" else -1)
             there.append(inside["frequency"][cell] not in ("", "0"))
         arrays = {name: np.array(found) for name, found in columns.items()}
+        arrays["width"] = np.array(wide, dtype=np.float64)
         who = np.array(owner, np.int64)
         flags = {"unsafe": np.array(unsafe, bool), "held": np.array(there, bool)}
         return cls(**arrays, **flags, owner=who, told=owners is not None)
@@ -294,6 +298,8 @@ def unprotected(
         np.where(kept.unsafe & (reach < ends * (1 - _NEAR)), ends, 0.0)
         for ends, reach in zip((kept.lower_required, kept.upper_required), far, strict=True)
     ]
+    narrow = kept.unsafe & (far[0] + far[1] < kept.width * (1 - _NEAR))
+    goals = [np.where(narrow, np.maximum(goal, kept.width), goal) for goal in goals]
     found = reached(room, goals[0], goals[1], token)
     fault = _short(attacked, kept, *(np.maximum(*each) for each in zip(found, far, strict=True)))
     if not fault and linked:
@@ -554,6 +560,8 @@ def _short(attacked: Attacked, kept: Kept, down: Floats, up: Floats) -> str:
         for ends, required in ((down, kept.lower_required), (up, kept.upper_required)):
             if not _reaches(kept, place, float(ends[place]), float(required[place])):
                 return _closer(attacked, place, "")
+        if not _reaches(kept, place, float(down[place] + up[place]), float(kept.width[place])):
+            return _narrow(attacked, place)
     return ""
 
 
@@ -578,7 +586,8 @@ def _by_single_ones(
     far = shown.reach(moves.low, moves.high, alone)
     ends = np.minimum(kept.lower_required, -moves.low), kept.upper_required
     open_ = [end > np.maximum(reach, 0.0) for end, reach in zip(ends, far, strict=True)]
-    left = np.flatnonzero(kept.unsafe & (open_[0] | open_[1]))
+    narrow = far[0] + far[1] < kept.width
+    left = np.flatnonzero(kept.unsafe & (open_[0] | open_[1] | narrow))
     looked = int(kept.unsafe.sum()) - max(0, len(left) - MOST_PROGRAMS // 2)
     cells: dict[int, list[int]] = {_EVERYONE: []} if informed else {}
     for place in np.flatnonzero(kept.owner >= 0).tolist() if singletons else []:
@@ -610,7 +619,38 @@ def _by_single_ones(
                 most = beforehand.far(place, need, fixed, upward=upward)
                 if not _reaches(kept, place, reach, most):
                     return _closer_alone(attacked, place, fixed), looked
+        if narrow[place]:
+            every = [cells[who] for who in others]
+            told = _narrows(kept, place, every, room, beforehand, token)
+            if told is not None:
+                return _closer_alone(attacked, place, told), looked
     return "", looked
+
+
+def _narrows(
+    kept: Kept,
+    place: int,
+    others: list[list[int]],
+    room: Room,
+    beforehand: _Beforehand,
+    token: CancelToken,
+) -> list[int] | None:
+    """The cells of the first contributor who leaves too narrow an interval; None: nobody does."""
+    need, groups = float(kept.width[place]), [others]
+    while groups:
+        token.check()
+        group = groups.pop()
+        fixed = [cell for each in group for cell in each]
+        reach = sum(room.far(place, need, upward=up, fixed=fixed) for up in (False, True))
+        if not group or _reaches(kept, place, reach, need):
+            continue
+        if len(group) > 1:
+            groups += [group[: len(group) // 2], group[len(group) // 2 :]]
+            continue
+        most = sum(beforehand.far(place, need, fixed, upward=up) for up in (False, True))
+        if not _reaches(kept, place, reach, min(need, most)):
+            return fixed
+    return None
 
 
 def _closer_alone(attacked: Attacked, place: int, fixed: Sequence[int]) -> str:
@@ -634,6 +674,10 @@ def _closer(attacked: Attacked, place: int, who: str) -> str:
         cell=attacked.name(place),
         who=who,
     )
+
+
+def _narrow(attacked: Attacked, place: int) -> str:
+    return msg("cell {cell}: what it could be spans less than required", cell=attacked.name(place))
 
 
 def _recorded(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import isclose
@@ -18,7 +18,15 @@ from dpdesk.core.parameters import Nested, ParameterValue, exact_number
 from dpdesk.core.plain import fraction_of, thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.core.tabulation import PRIMARY, CellAxis, CellSource, CellTable, Tabulated, Tabulation
+from dpdesk.core.tabulation import (
+    PRIMARY,
+    WIDTH,
+    CellAxis,
+    CellSource,
+    CellTable,
+    Tabulated,
+    Tabulation,
+)
 from dpdesk.verifiers.reading import number
 from dpdesk.verifiers.tables.published import (
     CommonSum,
@@ -76,6 +84,7 @@ class Recounted:
     rows: tuple[object | None, ...] | None = None
     alone: tuple[int | None, ...] | None = None
     levels: Mapping[int, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    widths: Mapping[int, Fraction] = field(default_factory=dict)
     asking: tuple[Fraction, ...] = ()
     """The largest contribution of who asks for protection."""
     holding: tuple[Fraction, ...] = ()
@@ -88,72 +97,10 @@ def plain_of(given: Given, key: str) -> object:
     return thaw(value.plain, exact=True) if isinstance(value, Nested) else value
 
 
-def recount(
+def counted_again(
     table: CellTable, measure: object, given: Given, total: str, token: CancelToken
 ) -> Recounted:
-    """Count the cells of a table again, with what was set of them by hand."""
-    return _by_hand(table, _counted(table, measure, given, total, token), given)
-
-
-def _by_hand(table: CellTable, found: Recounted, given: Given) -> Recounted:
-    """The cells with the statuses, costs and protection levels that the plan lists."""
-    lines = plain_of(given, "marks")
-    if not isinstance(lines, list) or not lines:
-        return found
-    shape = [len(axis.labels) for axis in table.axes]
-    status, cost = [""] * len(found.status), [*found.cost]
-    levels: dict[int, tuple[Fraction, Fraction]] = {}
-    for line in lines:
-        codes = list(map(str, line[: len(shape)]))
-        mark, *numbers = map(str, line[len(shape) :])
-        places = [
-            axis.labels.index(code) if code else len(axis.labels) - 1
-            for axis, code in zip(table.axes, codes, strict=True)
-        ]
-        cell = int(np.ravel_multi_index(places, shape))
-        amounts = [fraction_of(text) for text in numbers]
-        if mark.upper() == "C":
-            cost[cell] = amounts[0]
-        elif mark.upper() == "PL":
-            levels[cell] = amounts[0], amounts[1]
-        else:
-            status[cell] = mark.upper()
-    return replace(found, status=tuple(status), cost=tuple(cost), levels=levels)
-
-
-def set_alike(
-    found: Sequence[Recounted], numbers: Sequence[Sequence[int]]
-) -> tuple[Recounted, ...]:
-    """The same, where what is set by hand of a cell is set of all with its number: they are one.
-
-    ``U`` counts before ``P``, and ``P`` before ``S``; of costs and protection levels the largest.
-    """
-    status: dict[int, str] = {}
-    cost: dict[int, Fraction] = {}
-    levels: dict[int, tuple[Fraction, Fraction]] = {}
-    for each, own in zip(found, numbers, strict=True):
-        for cell, same in enumerate(own):
-            status[same] = max(status.get(same, ""), each.status[cell], key=" SPU".find)
-            paid = each.cost[cell]
-            if paid is not None:
-                cost[same] = max(cost.get(same, paid), paid)
-        for cell, (down, up) in each.levels.items():
-            before = levels.get(own[cell], (down, up))
-            levels[own[cell]] = max(before[0], down), max(before[1], up)
-    return tuple(
-        replace(
-            each,
-            status=tuple(status[same] for same in own),
-            cost=tuple(cost.get(same) for same in own),
-            levels={cell: levels[n] for cell, n in enumerate(own) if n in levels},
-        )
-        for each, own in zip(found, numbers, strict=True)
-    )
-
-
-def _counted(
-    table: CellTable, measure: object, given: Given, total: str, token: CancelToken
-) -> Recounted:
+    """Count the cells of a table again, whatever is set of them by hand."""
     ready = plain_of(given, "cells")
     if ready is not None:
         return _ready(table, as_table(ready), given, total, token)
@@ -727,14 +674,24 @@ def other_status(
         shown = found.values[cell]
         factor = shown / value if shown is not None and value and shown != value else Fraction(1)
         lower = min(down, value) if value >= 0 else down
-        for key, wanted in (("lower_required", lower), ("upper_required", up)):
-            stated = float(number(inside.internal[key][cell]))
+        span = _width(found, cell, value, given) if unsafe else _NONE
+        needs = ("lower_required", lower), ("upper_required", up), (WIDTH, span)
+        for key, wanted in needs:
+            stated = float(number(inside.internal[key][cell])) if key in inside.internal else 0.0
             if not isclose(stated, float(wanted * factor), rel_tol=1e-9, abs_tol=1e-9):
                 return msg(
                     "cell {cell}: the rules require a different protection",
                     cell=place_of(table, cell),
                 )
     return ""
+
+
+def _width(found: Recounted, cell: int, value: Fraction, given: Given) -> Fraction:
+    """How wide the interval of an unsafe cell must be, wherever it lies."""
+    share = given.parameters.get("sliding")
+    usual = abs(value) * (share if isinstance(share, Fraction) else _NONE)
+    suppress = given.parameters.get("protect") == "suppress"
+    return found.widths.get(cell, usual) if suppress else _NONE
 
 
 def _judged(

@@ -24,6 +24,7 @@ from dpdesk.core.tabulation import (
 )
 from dpdesk.verifiers.promises import Sentences, first_difference
 from dpdesk.verifiers.reading import guarantee_of, number
+from dpdesk.verifiers.tables.marks import is_set, recount, set_alike
 from dpdesk.verifiers.tables.published import (
     CommonSum,
     ReadTable,
@@ -44,8 +45,6 @@ from dpdesk.verifiers.tables.source import (
     other_figures,
     other_plan,
     other_status,
-    recount,
-    set_alike,
 )
 
 if TYPE_CHECKING:
@@ -428,7 +427,7 @@ class _Case:
         if len(again) > 1 and again[0].rows is not None and not case.grouped:
             found, complete = common_sums(self.tables, self.measures, again, given, token)
             case = replace(case, sums=tuple(found), complete=complete)
-        if not any(any(each.status) or {*each.cost} != {None} or each.levels for each in again):
+        if not is_set(again):
             return case
         return replace(case, again=set_alike(case.again, case.numbers()))
 

@@ -29,7 +29,7 @@ OTHERS = frozenset(
         *("household_id", "population", "k_map", "delta_min", "delta_max"),
         *("view_size", "view_cells", "cover", "reconstruct", "top", "longest", "mine"),
         *("total", "rule", "protect", "base", "secondary", "cost", "singletons", "attacker"),
-        *("range", "tell_apart", "deviation", "variance", "marks", "sample"),
+        *("range", "sliding", "tell_apart", "deviation", "variance", "marks", "sample"),
     }
 )
 """Settings that name no column."""

@@ -73,7 +73,9 @@ class Counted:
 
     def judged(self) -> Judgement:
         """What the rules say of each variable; a range is at least 1 where things are counted."""
-        return judge(self.system, rules_of(self.settings), self.settings.range, self._ones())
+        settings = self.settings
+        rules = rules_of(settings)
+        return judge(self.system, rules, settings.range, self._ones(), settings.sliding)
 
     def filled(self, judged: Judgement) -> Floats:
         """The least value of each variable that is not empty, where readers see that it is not.
@@ -158,8 +160,8 @@ def count_tables(
             weights.append((found.weights, found.weight_scale) if mean else None)
             prints.append(found.prints)
             left_out += found.left_out
-        if settings.marks:
-            cells = marked(cells, settings.marks, dimensions, scale, given.where)
+        if lines := settings.marks.get(spec.name):
+            cells = marked(cells, lines, dimensions, scale, given.where, spec.name)
         name = spec.name or " × ".join(spec.dimensions)
         tables.append(Table(name, dimensions, cells, measure=spec.measure.words))
         scales.append(scale)

@@ -21,6 +21,7 @@ from dpdesk.core.tabulation import (
     PUBLISHED,
     SECONDARY,
     SUPPRESSED,
+    WIDTH,
     CellAxis,
     CellTable,
 )
@@ -436,6 +437,8 @@ def _table(decision: Decision, place: int) -> CellTable:
         "upper": ends[1],
         **(protected.columns[place] if protected.columns else {}),
     }
+    if required.sliding is not None and settings.protect == SUPPRESS:
+        internal[WIDTH] = tuple(number_texts(required.sliding[own], scale, divisors))
     axes = _axes(table)
     return CellTable(spec.name, spec.file, axes, values, tuple(public.tolist()), internal)
 
@@ -516,4 +519,6 @@ def too_close(decision: Decision, lower: Floats, upper: Floats) -> Flags:
     high = (values + required.upper).astype(np.float64)
     room = _NEAR * np.maximum(1.0, np.abs(values.astype(np.float64)))
     found: Flags = required.unsafe & ((lower > low + room) | (upper < high - room))
+    if required.sliding is not None:
+        found |= required.unsafe & (upper - lower < required.sliding.astype(np.float64) - room)
     return found

@@ -23,29 +23,34 @@ def marked(
     dimensions: Sequence[Dimension],
     scale: int,
     where: str,
+    table: str = "",
 ) -> Cells:
     """The cells with what the lines set of them; an empty code is the total.
 
-    Of two lines that set the same of a cell the later one counts.
+    Of two lines that set the same of a cell the later one counts. ``table`` is the name of one of
+    several tables.
 
     Raises InputError ``table.marks`` for codes that are none of a cell, and for protection levels
     of a cell that is not set to be unsafe.
     """
+    where = msg("{where}, table {name}", where=where, name=quoted(table)) if table else where
     size = prod(len(each.labels) for each in dimensions)
     status = np.full(size, "", dtype="<U1")
-    cost, levels = np.full(size, np.nan), np.full((size, 2), -1, dtype=object)
+    cost, levels = np.full(size, np.nan), np.full((size, 3), -1, dtype=object)
     for number, line in enumerate(marks, 1):
         place = mark_of(line)
         assert place is not None  # the setting fits
         cell = _cell(line[:place], dimensions, number, where)
         amounts = [exact_number(text) or Fraction(0) for text in line[place + 1 :]]
-        if len(amounts) == 1:
+        mark = line[place].upper()
+        if mark == "C":
             cost[cell] = float(amounts[0])
         elif amounts:
-            levels[cell] = exact([amount * 10**scale for amount in amounts])
+            own = slice(0, 2) if mark == "PL" else slice(2, 3)
+            levels[cell, own] = exact([amount * 10**scale for amount in amounts])
         else:
-            status[cell] = line[place].upper()
-    alone = np.flatnonzero((levels[:, 0] >= 0).astype(bool) & (status != "U"))
+            status[cell] = mark
+    alone = np.flatnonzero((levels >= 0).astype(bool).any(axis=1) & (status != "U"))
     if alone.size:
         at = np.unravel_index(alone[0], [len(each.labels) for each in dimensions])
         names = (each.labels[int(i)] for each, i in zip(dimensions, at, strict=True))

@@ -25,6 +25,7 @@ from dpdesk.core.tabulation import (
     PUBLISHED,
     SECONDARY,
     SUPPRESSED,
+    WIDTH,
     CellTable,
 )
 from dpdesk.engine.methods.table.ratio_settings import RatioSpec
@@ -105,6 +106,7 @@ class _Sums:
             "frequency": tuple(str(min(map(int, pair))) if all(pair) else "" for pair in held),
             "lower_required": nothing,
             "upper_required": nothing,
+            **({WIDTH: nothing} if WIDTH in one else {}),
             "lower": tuple(low for low, _ in ends),
             "upper": tuple(high for _, high in ends),
             **_moved(one, other),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypeAlias
 
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
@@ -43,7 +44,7 @@ from dpdesk.core.table_parameters import (
     is_tables,
     is_waiver,
 )
-from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, Among
+from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, WIDTH, Among
 from dpdesk.engine.methods.table.ratio_settings import RatioSpec, file_of, is_ratio, read_ratios
 from dpdesk.engine.methods.table.records import ATTACKER, MEASURE, READY, RULES, TABLES
 
@@ -115,7 +116,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Cells that are safe, unsafe or must be published whatever the rules say, their costs and "
         "protection levels: a file of statuses for τ-ARGUS, or its lines.",
         fits=is_marks,
-        shape='a file such as "prior.hst", or lines such as [["north", "small", "U"]]',
+        shape='a file such as "prior.hst", or lines such as [["north", "small", "U"]]; of several '
+        'tables by their names, such as { a = "prior.hst" }',
         public=False,
     ),
     ShareParameter(
@@ -269,6 +271,15 @@ PARAMETERS: tuple[Parameter, ...] = (
         default=Fraction(1, 10),
         public=False,
     ),
+    ShareParameter(
+        "sliding",
+        "Width of intervals",
+        "How wide the interval in which readers can tell an unsafe cell to lie must be at least, "
+        "wherever it lies, as a share of the value (sliding protection level).",
+        default=Fraction(0),
+        applies=_SUPPRESSING,
+        public=False,
+    ),
     FlagParameter(
         "tell_apart",
         "Distinguish primary from secondary suppressions",
@@ -335,6 +346,10 @@ class Swap:
         return bool(others) and not {*self.columns}.isdisjoint(table.dimensions)
 
 
+Marks: TypeAlias = tuple[tuple[str, ...], ...]
+"""Lines on cells that were set by hand."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """The keys of a plan, read."""
@@ -347,7 +362,7 @@ class Settings:
     base: int
     deviation: int
     variance: Fraction
-    marks: tuple[tuple[str, ...], ...]
+    marks: Mapping[str, Marks]
     merge: Mapping[str, Mapping[str, tuple[str, ...]]]
     secondary: str
     cost: str
@@ -356,6 +371,7 @@ class Settings:
     upper: Fraction | None
     present: bool
     range: Fraction
+    sliding: Fraction
     tell_apart: bool
     sample: Fraction | None = None
     swap: Swap | None = None
@@ -408,7 +424,6 @@ class Settings:
         upper = attacker.get("upper")
         rules = _plain(values["rule"])
         assert isinstance(rules, list)
-        given = values["range"]
         return cls(
             tables,
             str(values["total"]),
@@ -417,7 +432,7 @@ class Settings:
             protect,
             base if isinstance(base, int) else 0,
             *_by_keys(values, tables, where),
-            _marks(values, where),
+            _marks(values, tables, where),
             _merge(values, tables, where),
             str(values["secondary"]),
             str(values["cost"]),
@@ -425,7 +440,8 @@ class Settings:
             exact_number(attacker.get("lower", 0)) or Fraction(0),
             None if upper is None else exact_number(upper),
             attacker.get("present") is True,
-            given if isinstance(given, Fraction) else Fraction(1, 10),
+            exact_number(values["range"]) or Fraction(0),
+            exact_number(values["sliding"]) or Fraction(0),
             values["tell_apart"] is True,
             *_edits(values, tables, where),
             *_consent(values, where),
@@ -448,23 +464,41 @@ class Settings:
         return self.protect in (RANDOM, CONTROLLED, CELL_KEY, ADJUST)
 
 
-def _marks(values: Mapping[str, ParameterValue], where: str) -> tuple[tuple[str, ...], ...]:
-    """Lines on cells that were set by hand; none of a file that was not read."""
+def _marks(
+    values: Mapping[str, ParameterValue], tables: Sequence[TableSpec], where: str
+) -> Mapping[str, Marks]:
+    """Lines on cells that were set by hand, by table; none of a file that was not read."""
     found, cells = _plain(values["marks"]), _plain(values["cells"])
     if found is None:
-        return ()
-    twice = isinstance(cells, Mapping) and not {"status", "cost"}.isdisjoint(cells)
-    if twice or values["tables"] is not None:
-        raise _wrong(
-            "table.marks",
-            "marks",
-            msg(
-                "{where}: `marks` are for the cells of a single table without `status` and `cost` "
-                "of its own, found several tables or such columns.",
-                where=where,
-            ),
+        return {}
+    named, fault = isinstance(found, Mapping), ""
+    own = found if isinstance(found, Mapping) else {tables[0].name: found}
+    strange = next((name for name in own if name not in {each.name for each in tables}), None)
+    if isinstance(cells, Mapping) and not {"status", "cost"}.isdisjoint(cells):
+        fault = msg(
+            "{where}: `marks` are for cells without `status` and `cost` of their own, found such "
+            "columns in `cells`.",
+            where=where,
         )
-    return tuple(tuple(map(str, line)) for line in found) if isinstance(found, list) else ()
+    elif named is not (values["tables"] is not None):
+        fault = msg(
+            "{where}: `marks` are a file or its lines where a plan has one table, and a table of "
+            "such by the names of tables where it has several; found the other.",
+            where=where,
+        )
+    elif strange is not None:
+        fault = msg(
+            "{where}: `marks` name {table}, expected tables of the plan that are counted.",
+            where=where,
+            table=quoted(str(strange)),
+        )
+    if fault:
+        raise _wrong("table.marks", "marks", fault)
+    return {
+        str(name): tuple(tuple(map(str, line)) for line in lines)
+        for name, lines in own.items()
+        if isinstance(lines, list)
+    }
 
 
 def _merge(
@@ -709,7 +743,7 @@ def check_settings(
                 hint,
             )
     for name in settings.dimensions:
-        if name in (*INTERNAL_COLUMNS, *MOVED_COLUMNS):
+        if name in (*INTERNAL_COLUMNS, WIDTH, *MOVED_COLUMNS):
             raise _wrong(
                 "table.reserved",
                 name,

@@ -145,6 +145,7 @@ class _Teller:
         yield from self._rules()
         if unsafe:
             yield self._wanted()
+            yield from self._width()
         settings = self.decision.counted.settings
         if settings.protect != SUPPRESS:
             if settings.changes:
@@ -230,6 +231,15 @@ class _Teller:
         if self.decision.counted.settings.tables[self.number].measure.kind == MEAN:
             return msg("Its sum must seem possible as {low} and as {high}.", low=low, high=high)
         return msg("It must seem possible that it is {low}, or {high}.", low=low, high=high)
+
+    def _width(self) -> Iterator[str]:
+        """How wide its interval must be; of a mean, that of the sum behind it."""
+        asked = self.decision.judged.required.sliding
+        if asked is not None and asked[self.variable] > 0:
+            wide = self._texts(asked[self.variable])[0]
+            yield msg(
+                "What it could be must span at least {width}, wherever that lies.", width=wide
+            )
 
     @property
     def _value(self) -> Fraction:
