@@ -197,7 +197,8 @@ def _jj(facts: ReleaseFacts, tables: Sequence[CellTable]) -> str:
     protection = facts.evidence.plan.get("protection")
     price = str(as_table(protection).get("cost", "value")) if protection else "value"
     cells = []
-    for value, fixed, (columns, cell) in zip(values, system.known, inside, strict=True):
+    empty = system.cells.frequency == 0
+    for value, fixed, (columns, cell) in zip(values, empty, inside, strict=True):
         held = Fraction(columns["frequency"][cell] or 1)
         status = "z" if fixed else "u" if columns["status"][cell] == PRIMARY else "s"
         cells.append(
@@ -240,7 +241,7 @@ def _system(
         axes = [Dimension(a.name, a.labels, np.array(a.parents, np.int64)) for a in table.axes]
         cells = Cells(values, counts.astype(np.int64))
         linked.append(Table(table.name, tuple(axes), cells, measure=measure))
-    system = System.of(linked)
+    system = System.of(linked, zeros_known=False)  # a sum has all of its cells, empty ones too
     places: dict[int, tuple[CellTable, int]] = {}
     for table, own in zip(tables, system.variables, strict=True):
         for cell, variable in enumerate(own.tolist()):

@@ -472,6 +472,7 @@ FOREIGN_FORMATS: Mapping[str, str] = MappingProxyType(
         ".sqlite3": "sqlite",
         ".db": "sqlite",
         ".duckdb": "duckdb",
+        ".jj": "jj",
     }
 )
 """Endings of the formats that a process of their own reads, and how the program calls these."""
@@ -519,6 +520,7 @@ FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
         "fixed": SourceFormat(
             "fixed-width text", (*_EVERY, "encoding", "columns", "widths", "metadata"), _ENCODED
         ),
+        "jj": SourceFormat("JJ", _EVERY, _TYPED),
         "frame": SourceFormat("DataFrame", _EVERY, _TYPED),
         "sqlite": SourceFormat("SQLite", _DATABASE, _TYPED),
         "duckdb": SourceFormat("DuckDB", _DATABASE, _TYPED),

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from dpdesk.core.parameters import Nested, ParameterValue, StructuredParameter, exact_number
 from dpdesk.core.plain import freeze
@@ -187,13 +187,13 @@ def is_cells(raw: object) -> bool:
     """Columns of a source with a row for each cell."""
     if not isinstance(raw, Mapping) or "value" not in raw:
         return False
-    names = {key: item for key, item in raw.items() if key != "top"}
-    top = raw.get("top", [])
+    names = {key: item for key, item in raw.items() if key not in ("top", "levels")}
+    top, levels = raw.get("top", []), raw.get("levels")
     return (
         set(names) <= {"value", "frequency", "status", "cost"}
         and all(_is_name(item) for item in names.values())
-        and isinstance(top, list | tuple)
-        and all(_is_name(item) for item in top)
+        and _is_names(top)
+        and (levels is None or (_is_names(levels) and len(levels) in (2, 3) and "status" in raw))
     )
 
 
@@ -294,5 +294,5 @@ def _is_name(raw: object) -> bool:
     return isinstance(raw, str) and bool(raw)
 
 
-def _is_names(raw: object) -> bool:
+def _is_names(raw: object) -> TypeGuard[Sequence[str]]:
     return isinstance(raw, list | tuple) and all(_is_name(item) for item in raw)

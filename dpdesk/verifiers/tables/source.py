@@ -351,6 +351,9 @@ def _ready(
     if "status" in columns:
         letters = tuple(_letters(given, str(columns["status"]), names, members, shape, token))
     none: list[Fraction | None] = [None] * len(values)
+    needs = [fractions(column(name)) for name in as_list(columns.get("levels", []))]
+    wide = needs[2] if len(needs) > 2 else none
+    unsafe = [cell for cell, letter in enumerate(letters) if letter == "U"]
     return Recounted(
         tuple(values),
         tuple(values),
@@ -359,7 +362,19 @@ def _ready(
         tuple(tuple(map(abs, each)) for each in top),
         letters,
         tuple(fractions(column(columns["cost"])) if "cost" in columns else none),
+        levels={cell: levels for cell in unsafe if (levels := _levels(needs, cell)) is not None},
+        widths={cell: width for cell in unsafe if (width := wide[cell]) is not None},
     )
+
+
+def _levels(
+    columns: Sequence[Sequence[Fraction | None]], cell: int
+) -> tuple[Fraction, Fraction] | None:
+    """How far a cell must be protected downwards and upwards; None: as the plan says."""
+    ends = [column[cell] for column in columns[:2]]
+    if len(ends) < 2 or ends[0] is None or ends[1] is None:
+        return None
+    return ends[0], ends[1]
 
 
 def _added_up(table: CellTable, found: list[Fraction | None]) -> list[Fraction]:

@@ -55,6 +55,7 @@ PATHS = {
     "sas7bdat": "people.sas7bdat",
     "xpt": "people.xpt",
     "fixed": "people.asc",
+    "jj": "cells.jj",
     "frame": "people.frame",
     "sqlite": "people.sqlite",
     "duckdb": "people.duckdb",

@@ -499,7 +499,10 @@ def ready_cells(
         reader.refuse(priced & (amounts < 0), str(columns["cost"]), "a number below 0")
         cost = np.where(priced, amounts.astype(np.float64) / 10.0**decimals, np.nan)
     whole = np.array(frequency.tolist(), dtype=np.int64)
-    return Cells(filled, whole, top, None, None, status, cost), scale
+    named = columns.get("levels", [])
+    assert isinstance(named, list)
+    levels = reader.levels(list(map(str, named)), status, scale) if named else None
+    return Cells(filled, whole, top, None, None, status, cost, levels), scale
 
 
 class _ReadyCells:
@@ -645,6 +648,17 @@ class _ReadyCells:
         if needed:
             rest = judged & (sums < values) & (top[:, len(needed) - 1] == 0)
             self.refuse(rest, needed[-1], "nothing, and less than the value in all")
+
+    def levels(self, names: list[str], status: NDArray[np.str_] | None, scale: int) -> Exact:
+        """How far cells that are set to be unsafe must be protected, on the grid of the values."""
+        found = np.full((len(self.leaf), 3), -1, dtype=object)
+        unsafe = np.zeros(len(self.leaf), bool) if status is None else status == "U"
+        for place, name in enumerate(names):
+            amounts, there, decimals = self.numbers(name)
+            self.refuse(unsafe & there & (amounts < 0), name, "a number below 0")
+            wide = amounts * Fraction(10**scale, 10**decimals)
+            found[:, place] = np.where(unsafe & there, wide, found[:, place])
+        return found
 
     def statuses(self, column: object) -> NDArray[np.str_] | None:
         """The statuses set by hand: S, U, P or none."""

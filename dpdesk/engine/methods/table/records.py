@@ -214,6 +214,12 @@ READY = Records(
                     "Largest contributions",
                     "Columns with the largest contributions, the largest first",
                 ),
+                TextListParameter(
+                    "levels",
+                    "Protection levels",
+                    "Columns that say how far a cell whose status is U must be protected "
+                    "downwards and upwards, and perhaps how wide",
+                ),
             ),
         ),
     ),

@@ -725,9 +725,8 @@ def check_settings(
         PerturbationTable.of(settings.deviation, settings.variance)
     named = [*settings.dimensions, *(c for t in settings.tables for c in t.measure.columns)]
     cells = settings.cells or {}
-    top = cells.get("top", [])
-    named += [str(given) for key, given in cells.items() if key != "top"]
-    named += map(str, top if isinstance(top, list) else [])
+    for given in cells.values():
+        named += map(str, given if isinstance(given, list) else [given])
     if settings.swap is not None:
         named += [*settings.swap.columns, *settings.swap.match]
     asking = settings.request[0] if settings.request is not None else None

@@ -189,6 +189,7 @@ def format_words(name: str) -> str:
         "sas7bdat": "SAS",
         "xpt": translate("DataPanel", "SAS transport"),
         "xlsx": "Excel",
+        "jj": "JJ",
         "frame": "DataFrame",
         "sqlite": "SQLite",
         "duckdb": "DuckDB",
