@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
+from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.tabulation import INTERVAL, IS_LEAST, PRIMARY, WIDTH, CellTable
 from dpdesk.verifiers.reading import number
 from dpdesk.verifiers.tables.intervals import (
@@ -31,6 +32,8 @@ from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place
 _TOLERANCE = 1e-6
 _SEED, _TRIES = 7, 12
 _LARGE, _LARGEST_PART = 400, 4_000
+_WORK, _LEAST_TRIES = 400_000, 8
+"""Of parts that are not small, so many programs are solved for what their cells could be."""
 _EVERYONE = -2
 _OPEN = 1e-3
 _NEAR = 1e-9
@@ -128,13 +131,40 @@ class Attacked:
         yield from self.sums
 
 
+OPEN = "suppressed cells stay uncertain"
+
+
+def open_check(
+    attacked: Attacked,
+    signed: Sequence[bool],
+    token: CancelToken,
+    internal: Mapping[str, CellTable] | None,
+) -> ClaimCheck:
+    """Whether the published cells give no suppressed one, as far as that was looked at."""
+    cells, path = len(attacked.unknown), attacked.tables[0].file
+    fault, left = told_in_public(attacked, signed, token, internal)
+    if fault:
+        return ClaimCheck(OPEN, CheckStatus.FAILED, fault, path)
+    if not left:
+        said = msg("{n}, and none can be computed from the published ones", n=words(cells))
+        return ClaimCheck(OPEN, CheckStatus.CONFIRMED, said, path)
+    said = msg(
+        "{n:,} of {all:,} suppressed cells were not looked at, because they hang together with too "
+        "many others; none of the others can be computed from the published ones",
+        n=left,
+        all=cells,
+    )
+    return ClaimCheck(OPEN, CheckStatus.NOT_CHECKED, said, path)
+
+
 def told_in_public(
     attacked: Attacked,
     signed: Sequence[bool],
     token: CancelToken,
     internal: Mapping[str, CellTable] | None = None,
-) -> str:
-    """A suppressed cell that the published ones give away exactly, in words; empty: none.
+) -> tuple[str, int]:
+    """A suppressed cell that the published ones give away exactly, in words; empty: none. And of
+    how many cells it was not looked at, because they hang together with too many others.
 
     Known beforehand is that no value is negative, but for ``signed`` tables, or where the published
     ones show that some must be. The agency's tables, which fit the published ones, may name moves.
@@ -147,7 +177,7 @@ def told_in_public(
             return _told(attacked, Room(unknowns), _both_ends(attacked, internal, unknowns), token)
         except InfeasibleError:
             continue
-    return "no values of the suppressed cells fit the published ones"
+    return "no values of the suppressed cells fit the published ones", 0
 
 
 def _both_ends(
@@ -168,9 +198,12 @@ def _shown(attacked: Attacked, internal: Mapping[str, CellTable], unknowns: Unkn
     return Shown.of(internal, files, attacked.where).keeping(unknowns)
 
 
-def _told(attacked: Attacked, room: Room, ends: tuple[Floats, Floats], token: CancelToken) -> str:
+def _told(
+    attacked: Attacked, room: Room, ends: tuple[Floats, Floats], token: CancelToken
+) -> tuple[str, int]:
     """See :func:`told_in_public`; two points in which a cell differs show that it is not told."""
     low, high = ends
+    left = 0
 
     def take(columns: Ints, point: Floats | None) -> bool:
         if point is not None:
@@ -189,13 +222,19 @@ def _told(attacked: Attacked, room: Room, ends: tuple[Floats, Floats], token: Ca
                 take(columns, side)
         if all(map(open_, columns.tolist())):
             continue
-        for _ in range(_TRIES):
+        programs = _LEAST_TRIES + _WORK // len(columns)
+        for _ in range(_TRIES if programs > 2 * _TRIES else 0):
             token.check()
             mixed = dict(zip(columns.tolist(), random.uniform(-1, 0, len(columns)), strict=True))
             take(*room.end(mixed))
-        for place in columns.tolist():
+        # Those first that had one value above 0 in all points.
+        for place in sorted(columns.tolist(), key=lambda place: not 0 < high[place] < inf):
             if open_(place):
                 continue
+            if programs <= 0 and len(columns) > _LARGE:
+                left += 1
+                continue
+            programs -= 2
             token.check()
             if not all(take(*room.end({place: way})) for way in (-1.0, 1.0)) or open_(place):
                 continue
@@ -205,8 +244,8 @@ def _told(attacked: Attacked, room: Room, ends: tuple[Floats, Floats], token: Ca
                 "cell {cell}: it is suppressed, and the published cells give its value: {value}",
                 cell=attacked.name(place),
                 value=f"{high[place]:.6g}",
-            )
-    return ""
+            ), 0
+    return "", left
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.sparse import coo_array, csr_array, diags_array, hstack
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsmr
 
@@ -140,10 +140,15 @@ class Room:
 
     def sides(self, columns: Ints, token: CancelToken) -> tuple[Floats, Floats] | None:
         """Two points of a part with its sums that differ where they can, not below 0 where nothing
-        is; None where none were found by projections. Raises Cancelled.
+        is; None where none were found by projections nor by one program. Raises Cancelled.
         """
         inner, sums, _ = self._inner(int(self._part[columns[0]]))
-        return both_sides(inner, sums, self._box[columns, 0], token)
+        given = inner, sums, self._box[columns, 0]
+        found = both_sides(*given, token)
+        if found is None and len(columns) <= MOST_IN_A_PROGRAM:
+            token.check()
+            found = sides_by_program(*given)
+        return found
 
     def end(
         self,
@@ -315,6 +320,8 @@ class WholeRoom(Room):
 
 
 _TURNS, _AGAIN = 60, 4
+MOST_IN_A_PROGRAM = 40_000
+"""Unknowns of a part up to which a program looks for a point inside."""
 _FLOOR, _INSIDE = 0.05, 1e-3
 _EXACT, _SAME = 1e-12, 1e-9
 _DRAWN = 11
@@ -327,11 +334,8 @@ def both_sides(
 
     None where no such point was found in a moment, which says nothing. Raises Cancelled.
     """
-    unit = _units(matrix, sums)
-    scaled = csr_array(matrix * unit)
-    norms = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
-    rows = csr_array(diags_array(1 / np.maximum(norms, 1e-300)) @ scaled)
-    goal, bounded = sums / np.maximum(norms, 1e-300), np.isfinite(low)
+    unit, rows, goal = _of_unit_length(matrix, sums)
+    bounded = np.isfinite(low)
     free = np.ones(len(unit), dtype=bool)
     for _ in range(_AGAIN):
         point, inside = _projected(rows, goal, free, bounded, token)
@@ -344,6 +348,48 @@ def both_sides(
             return None
         free &= ~gone
     return None
+
+
+def sides_by_program(matrix: csr_array, sums: Floats, low: Floats) -> tuple[Floats, Floats] | None:
+    """Two points with these sums, not below ``low`` (0 or -inf), that differ where they can.
+
+    One program looks for a point in which as many unknowns as possible are above 0: each counts up
+    to a little. All directions that keep the sums and move those alone can be gone from there; of
+    an unknown that a random one of them does not move nothing else is possible while the others,
+    which are 0, stay. None: no such point.
+    """
+    unit, rows, goal = _of_unit_length(matrix, sums)
+    bounded, count = np.isfinite(low), len(low)
+    counted = np.flatnonzero(bounded)
+    whole = csr_array(hstack([rows, rows[:, counted]]))
+    box = np.zeros((count + len(counted), 2))
+    box[:count, 0], box[:count, 1] = np.where(bounded, 0.0, -np.inf), np.inf
+    box[count:, 1] = _FLOOR
+    cost = np.zeros(len(box))
+    cost[count:] = -1.0
+    found = linprog(cost, A_eq=whole, b_eq=goal, bounds=box, method="highs-ipm")
+    if found.status != 0:
+        return None
+    point = np.asarray(found.x[:count], dtype=np.float64)
+    point[counted] += found.x[count:]
+    free = ~bounded | (point > _INSIDE * _FLOOR)
+    if not free.any():
+        return None
+    inner = csr_array(rows * free)
+    point = np.where(free, point, 0.0)
+    point = point + _solved(inner, goal - inner @ point)
+    if (point[free & bounded] <= 0).any():
+        return None
+    return _ends(rows, goal, point, _direction(rows, free), bounded, unit)
+
+
+def _of_unit_length(matrix: csr_array, sums: Floats) -> tuple[Floats, csr_array, Floats]:
+    """The sizes of the unknowns, and the equations in these, each of length 1."""
+    unit = _units(matrix, sums)
+    scaled = csr_array(matrix * unit)
+    norms = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
+    rows = csr_array(diags_array(1 / np.maximum(norms, 1e-300)) @ scaled)
+    return unit, rows, sums / np.maximum(norms, 1e-300)
 
 
 def _units(matrix: csr_array, sums: Floats) -> Floats:

@@ -531,11 +531,10 @@ class _Case:
             Attacked,
             compared,
             held,
+            open_check,
             told_as_present,
             told_as_whole,
-            told_in_public,
             unprotected,
-            words,
         )
 
         promised = as_table(as_table(self.manifest["guarantee"])["parameters"])
@@ -555,12 +554,8 @@ class _Case:
         checks = []
         if not known.lower and known.upper is None and not means:
             # Of the files alone: that a safe cell follows from which rows are where harms nobody.
-            fault = told_in_public(replace(attacked, sums=()), known.signed, token, internal)
-            said = msg(
-                "{n}, and none can be computed from the published ones",
-                n=words(len(attacked.unknown)),
-            )
-            checks.append(_check("suppressed cells stay uncertain", fault, said, path))
+            shown = replace(attacked, sums=())
+            checks.append(open_check(shown, known.signed, token, internal))
         if internal is None:
             found = "only the agency knows how far unsafe cells must be protected"
             return [*checks, ClaimCheck(ATTACK, CheckStatus.NOT_CHECKABLE, found, path)]
