@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -362,3 +363,73 @@ def test_a_first_table_is_searched_once_its_dimensions_are_named(
     assert bench.explore_problem is None
     assert not made.result.band.text
     assert "No rule says which of 15 cells are unsafe" in made.result.sentence
+
+
+RATIOS = """version = 1
+[source]
+path = "firms.csv"
+[protection]
+method = "table"
+marks = { staff = [["s2", "small", "U"], ["s2", "small", "SPL", "4"]] }
+sliding = 0.5
+rule = [{ rule = "threshold", n = 3 }]
+[[protection.tables]]
+name = "turnover"
+rows = ["region"]
+columns = ["size"]
+measure = { sum = "turnover" }
+[[protection.tables]]
+name = "staff"
+rows = ["region"]
+columns = ["size"]
+measure = { sum = "staff" }
+[[protection.tables]]
+name = "per head"
+rows = ["region"]
+columns = ["size"]
+measure = { ratio = "turnover", by = "staff", decimals = 1 }
+"""
+
+
+def test_ratios_stand_next_to_their_sums_and_tell_why_they_are_suppressed(
+    bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
+) -> None:
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    made = shown(panel, qtbot)
+    write_firms(tmp_path)
+    lines = (tmp_path / "firms.csv").read_text("utf-8").splitlines()
+    rows = [f"{line},{1 + n % 3}" for n, line in enumerate(lines[1:])]
+    (tmp_path / "firms.csv").write_text("\n".join([f"{lines[0]},staff", *rows, ""]), "utf-8")
+    path = tmp_path / "plan.toml"
+    path.write_text(RATIOS, "utf-8")
+    open_plan(bench, path, qtbot)
+    made.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not made.busy)
+    made.result.deck.show_page("cells-page")
+    page = made.result.cells
+    assert [page.choice.itemText(n) for n in range(page.choice.count())] == [
+        "turnover",
+        "staff",
+        "per head",
+    ]
+    page.choice.setCurrentIndex(1)
+    page.choice.activated.emit(1)
+    at = [line[0] for line in texts(page)].index("s2")
+    assert "What it could be must span at least 4, wherever that lies." in told_of(
+        page, at, 2, qtbot
+    )
+    page.choice.setCurrentIndex(2)
+    page.choice.activated.emit(2)
+    told = told_of(page, at, 2, qtbot)
+    assert "Suppressed, because the cell is suppressed in" in told
+    assert "readers can tell that it is at least" in told
+    total = told_of(page, 0, 0, qtbot)
+    assert "Published, as in `turnover` and `staff`: everyone who has both can compute it." in total
+    form = made.settings.form
+    assert form is not None
+    assert form.values()["sliding"] == 0.5
+    if folder := os.environ.get("DPDESK_SHOTS"):
+        panel.resize(1280, 800)
+        panel.grab().save(f"{folder}/ratios.png")
+    assert findings(panel) == []

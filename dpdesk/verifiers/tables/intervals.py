@@ -319,7 +319,7 @@ class WholeRoom(Room):
 # too large for linear programs in a moment.
 
 
-_TURNS, _AGAIN = 60, 4
+_TURNS, _FEW_TURNS, _AGAIN, _MANY = 60, 5, 4, 240_000
 MOST_IN_A_PROGRAM = 40_000
 """Unknowns of a part up to which a program looks for a point inside."""
 _FLOOR, _INSIDE = 0.05, 1e-3
@@ -337,7 +337,7 @@ def both_sides(
     unit, rows, goal = _of_unit_length(matrix, sums)
     bounded = np.isfinite(low)
     free = np.ones(len(unit), dtype=bool)
-    for _ in range(_AGAIN):
+    for _ in range(_AGAIN if len(low) * _TURNS <= _MANY else 1):
         point, inside = _projected(rows, goal, free, bounded, token)
         if inside:
             direction = _direction(rows, free)
@@ -411,7 +411,8 @@ def _projected(
     inner = csr_array(rows * free)
     point = np.where(free, 1.0, 0.0)
     held = free & bounded
-    for _ in range(_TURNS):
+    # Where a few turns do not find one, a program does sooner.
+    for _ in range(max(_FEW_TURNS, min(_TURNS, _MANY // len(free)))):
         token.check()
         point = point + _solved(inner, goal - inner @ point)
         if (point[held] > _INSIDE).all():

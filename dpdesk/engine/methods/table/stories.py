@@ -92,8 +92,8 @@ class RatioLook:
                 tables=listed(gone),
             )
         )
-        if all(ends):
-            low, high = map(_figure, ends)
+        low, high = (_figure(end) if end else "" for end in ends)
+        if low and high:
             told.append(
                 msg(
                     "Suppressed: readers can tell that it is between {lower} and {upper}.",
@@ -101,6 +101,8 @@ class RatioLook:
                     upper=high,
                 )
             )
+        elif low:
+            told.append(msg("Suppressed: readers can tell that it is at least {lower}.", lower=low))
         return CellStory(place, tuple(told))
 
 
