@@ -203,7 +203,7 @@ def _told(
 ) -> tuple[str, int]:
     """See :func:`told_in_public`; two points in which a cell differs show that it is not told."""
     low, high = ends
-    left = 0
+    moved, left = np.zeros(len(low), dtype=bool), 0
 
     def take(columns: Ints, point: Floats | None) -> bool:
         if point is not None:
@@ -213,13 +213,16 @@ def _told(
 
     def open_(place: int) -> bool:
         wide = high[place] - low[place]
-        return bool(wide > _TOLERANCE * abs(high[place]))
+        return bool(moved[place] or wide > _TOLERANCE * abs(high[place]))
 
     random = np.random.default_rng(_SEED)
     for columns in room.parts:
         if len(columns) > _LARGE and not all(map(open_, columns.tolist())):
-            for side in room.sides(columns, token) or ():
+            sides = room.sides(columns, token)
+            for side in sides or ():
                 take(columns, side)
+            if sides is not None:  # however little: a cell of millions moves with one of a few
+                moved[columns] = sides[1] > sides[0]
         if all(map(open_, columns.tolist())):
             continue
         programs = _LEAST_TRIES + _WORK // len(columns)
