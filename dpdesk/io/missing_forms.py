@@ -43,36 +43,49 @@ def number_form_sql(v: str) -> str:
     return f"CASE WHEN {kept} = '' THEN '0' ELSE {whole} END"
 
 
-def listed_number_sql(v: str, missing: Sequence[str], decimal: str) -> str:
-    """SQL for that text of ``missing`` which is the same number as the text ``v``, or NULL.
+def listed_number_sql(v: str, missing: Sequence[str], decimal: str) -> tuple[str, str] | None:
+    """In SQL, whether the text ``v`` may be a number of ``missing``, and which text of it it is.
 
-    Empty where no number is listed. Of several texts of one number the first counts.
+    The first costs little and is told of few others; the second is NULL for these, and of several
+    texts of one number the first. None where no number is listed.
     """
     numbers = dict[str, str]()
     for text in missing:
         if re.fullmatch(number_pattern(decimal), text.strip(), re.ASCII):
             numbers.setdefault(text.strip().replace(",", "."), text)
     if not numbers:
-        return ""
-    # Few values are near; only these are compared digit by digit.
-    near = f"try_cast(replace(trim({v}), ',', '.') AS DOUBLE)"
-    wanted = ", ".join(f"try_cast({literal(number)} AS DOUBLE)" for number in numbers)
+        return None
+    point = f"replace(trim({v}), ',', '.')" if decimal == "," else f"trim({v})"
+    wanted = ", ".join(f"{literal(number)}::DOUBLE" for number in numbers)
     same = " ".join(
         f"WHEN {number_form_sql(literal(number))} THEN {literal(text)}"
         for number, text in numbers.items()
     )
-    number = f"regexp_full_match(trim({v}), {literal(number_pattern(decimal))})"
-    alike = f"CASE {number_form_sql(v)} {same} END"
-    return f"CASE WHEN {near} IN ({wanted}) THEN CASE WHEN {number} THEN {alike} END END"
+    number = f"regexp_full_match(trim(x), {literal(number_pattern(decimal))})"
+    alike = f"CASE WHEN {number} THEN CASE {number_form_sql('x')} {same} END END"
+    # A lambda, since the database would compute what parts of the expression share for every row.
+    return (
+        f"coalesce(try_cast({point} AS DOUBLE) IN ({wanted}), false)",
+        f"list_transform([{v}], lambda x: {alike})[1]",
+    )
 
 
-def listed_blanks_sql(v: str, missing: Sequence[str]) -> str:
-    """The condition in SQL that ``v`` is one of ``missing`` but for blanks around it.
+def other_forms_sql(v: str, missing: Sequence[str], decimal: str) -> tuple[str, str] | None:
+    """In SQL, whether the text ``v`` may be one of ``missing`` in any form, and which one it is.
 
-    Empty where none can be.
+    Blanks around it do not matter; with a ``decimal`` mark, nor does how a number is written. As
+    for :func:`listed_number_sql`, which it is may be NULL; None where none can be.
     """
-    bare = [text for text in missing if text and text == text.strip()]
-    return f"trim({v}) IN ({', '.join(map(literal, bare))})" if bare else ""
+    bare = ", ".join(literal(text) for text in missing if text and text == text.strip())
+    blanks = (f"trim({v}) IN ({bare})", f"CASE WHEN trim({v}) IN ({bare}) THEN trim({v}) END")
+    number = listed_number_sql(v, missing, decimal) if decimal else None
+    if not bare:
+        return number
+    if number is None:
+        return blanks
+    # A sum computes both for whole vectors; OR would pick single rows for the second.
+    may = f"({blanks[0]})::INTEGER + ({number[0]})::INTEGER > 0"
+    return may, f"coalesce({blanks[1]}, {number[1]})"
 
 
 def note_other_forms(
@@ -87,13 +100,11 @@ def note_other_forms(
 
     They count as values, as numbers where they are numbers. Raises Cancelled.
     """
-    number, blanks = listed_number_sql("v", missing, decimal), listed_blanks_sql("v", missing)
-    either = " OR ".join(
-        ([f"{number} IS NOT NULL"] if number else []) + ([blanks] if blanks else [])
-    )
-    if not either:
+    parts = other_forms_sql("v", missing, decimal)
+    if parts is None:
         return ()
-    other = f"v NOT IN ({', '.join(map(literal, missing))}) AND ({either})"
+    may, which = parts
+    other = f"v NOT IN ({', '.join(map(literal, missing))}) AND {may} AND ({which}) IS NOT NULL"
     texts, held = set[str](), list[tuple[str, int]]()
     for column in columns:
         found = _held(con, column, other, place, token)

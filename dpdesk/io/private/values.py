@@ -25,7 +25,7 @@ from dpdesk.io.missing import (
     form_sql,
     number_pattern,
 )
-from dpdesk.io.missing_forms import listed_blanks_sql, listed_number_sql, number_form_sql
+from dpdesk.io.missing_forms import number_form_sql, other_forms_sql
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -41,16 +41,19 @@ def value_sql(v: str, kind: str, missing: Sequence[str], decimal: str, date_orde
     """
     absent = f"{v} IN ({', '.join(map(literal, ['', *missing]))})"
     if kind == NUMBER:
-        listed = listed_number_sql(v, missing, decimal)
-        good = _matches(v, number_pattern(decimal))
-        read = f"coalesce({listed}, {v})" if listed else v
+        good, read = _matches(v, number_pattern(decimal)), v
     elif kind == DATE:
         good, read = _is_date(v, date_order), v
     else:
         good, read = f"NOT contains({v}, chr(0))", form_sql(v)
-    lost, bare = literal(UNREADABLE), listed_blanks_sql(v, missing)
-    blanks = f"WHEN {bare} THEN trim({v}) " if bare else ""
-    return f"CASE WHEN {absent} THEN {v} {blanks}WHEN {good} THEN {read} ELSE {lost} END"
+    lost = literal(UNREADABLE)
+    plain = f"CASE WHEN {absent} THEN {v} WHEN {good} THEN {read} ELSE {lost} END"
+    parts = other_forms_sql(v, missing, decimal if kind == NUMBER else "")
+    if parts is None:
+        return plain
+    # Few values may be missing in another form: what tells is computed for these alone.
+    may, listed = parts
+    return f"CASE WHEN {may} THEN coalesce({listed}, {plain}) ELSE {plain} END"
 
 
 def _is_date(v: str, order: str) -> str:

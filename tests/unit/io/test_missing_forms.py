@@ -16,6 +16,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.source_spec import NUMBER, TEXT, SourceSpec
 from dpdesk.io.missing_forms import listed_number_sql
+from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
@@ -70,8 +71,21 @@ def test_nothing_is_noted_where_nothing_is_written_in_another_way(
 def test_a_private_method_takes_it_for_the_missing_value(
     tmp_path: Path, workspace: Workspace, decimal: str
 ) -> None:
-    written = ("99", "99.00", " 99", "+99", "099", "9.9e1", "99.01", "-99", " ?", "1e9999999999999")
-    lines = (f"{text};{text}\n".replace(".", decimal) for text in written)
+    written = (
+        "99",
+        "99.00",
+        " 99",
+        "+99",
+        "099",
+        "9.9e1",
+        "99.01",
+        "-99",
+        " ?",
+        "1e9999999999999",
+        "",
+        "x",
+    )
+    lines = (f"{text};{text or 0}\n".replace(".", decimal) for text in written)
     (tmp_path / "a.csv").write_text("pay;code\n" + "".join(lines))
     types = (("pay", NUMBER), ("code", TEXT))
     spec = dataclasses.replace(PINNED, decimal=decimal, types=types)
@@ -80,9 +94,10 @@ def test_a_private_method_takes_it_for_the_missing_value(
     alike = [place for place, row in enumerate(rows) if row[0] == "99"]
     assert alike == [0, 1, 2, 3, 4, 5]
     assert [row[0] for row in rows[6:9]] == [f"99{decimal}01", "-99", "?"]
+    assert [row[0] for row in rows[10:]] == ["", UNREADABLE]
     assert [row[1] for row in rows[:3]] == ["99", f"99{decimal}00", "99"]
     table = store.frequency_table(["pay"], CancelToken())
-    assert {table.domains[0][code] for code in table.missing[0]} == {"99", "?"}
+    assert {table.domains[0][code] for code in table.missing[0]} == {"", "99", "?", UNREADABLE}
     assert not store.reading.notes
     store.close()
 
@@ -104,7 +119,8 @@ def one_of(text: str, missing: list[str]) -> str | None:
 
 @given(st.lists(_numbers, min_size=1, max_size=5), st.lists(_numbers, min_size=1, max_size=30))
 def test_the_same_number_is_found_whatever_its_form(missing: list[str], found: list[str]) -> None:
-    sql = listed_number_sql("v", missing, ".") or "NULL"
+    may, which = listed_number_sql("v", missing, ".") or ("false", "NULL")
+    sql = f"CASE WHEN {may} THEN {which} END"
     with duckdb.connect() as con:
         for text in found:
             told = con.execute(f"SELECT {sql} FROM (SELECT ? AS v)", [text]).fetchall()
