@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.idle_columns import left_out, unused_columns
 from dpdesk.app.prepared import PreparedCells, PreparedRows
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import Population
@@ -233,6 +234,7 @@ def _noted(
     check_columns(plan, store.columns, store.name, where, named=named)
     roles = uses.effective(plan.column_roles(store.columns))
     method.check(store.columns, roles, parameters, where)
+    store.leave_out(left_out(plan, roles))
     # Nothing may be noted of what a column holds whose values are drawn from a budget.
     drawn = frozenset[str]() if priced is None else priced.drawn_from(parameters)
     made = {column: each for column, each in made.items() if column not in drawn}
@@ -321,6 +323,7 @@ def noted_cells(
     check_columns(plan, store.columns, store.name, where, named=named)
     roles = _Uses(method, parameters).effective(plan.column_roles(store.columns))
     method.check(store.columns, roles, parameters, where)
+    store.leave_out(unused_columns(plan, roles))
     made = ranges_apart(made, store, note)
     for column, spec in plan.attributes.items():
         if isinstance(spec.hierarchy, HierarchyBuilder) and column not in made:

@@ -28,7 +28,7 @@ from dpdesk.core.schema import check_one_each, form, spelling
 
 _TEXT_KEYS = (
     *("delimiter", "encoding", "decimal", "quote", "escape", "date_order", "empty_rows"),
-    *("table", "query", "metadata", "catalog"),
+    *("table", "query", "metadata", "catalog", "engine"),
 )
 _KEYS = (
     *("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing", "types", "allow"),
@@ -49,10 +49,14 @@ NUMBER, TEXT, DATE = "number", "text", "date"
 TYPES = (NUMBER, TEXT, DATE)
 """What a plan may declare of a column."""
 DATE_ORDERS = ("ymd", "dmy", "mdy")
+POSTGRESQL, SPARK = ENGINES = ("postgresql", "spark")
+"""What ``engine`` may say: where a table stays while it is counted."""
 _COLUMN_KEYS = ("name", "start", "width", "decimals")
 _SQL_TEXT = re.compile("'((?:[^']|'')*)'")
 _NO_QUOTES = ",;\t| \r\n"
 _SCHEMES = ("postgresql", "postgres")
+_MASTER = re.compile(r"local(\[[0-9*, ]+\])?|yarn|spark://\S+|k8s://\S+")
+"""What Spark takes for the address of a cluster."""
 _CODES_SHOWN, _CODE_SHOWN = 20, 40
 
 
@@ -121,7 +125,8 @@ class SourceSpec:
     ``table`` names a table of a database or a sheet of a workbook, ``query`` the SELECT that makes
     the rows out of those that were read; a database runs it itself when no table is named.
     ``columns`` describes the lines of a fixed-width text, ``metadata`` an ARGUS file that does so,
-    ``catalog`` a SAS file of value labels.
+    ``catalog`` a SAS file of value labels. ``engine``, one of `ENGINES`, says that the table stays
+    where it is: Spark's ``path`` is the address of a cluster.
 
     ``allow`` lists what is read all the same, of `ALLOWED`, and would be refused otherwise.
     ``types`` declares columns (by name: ``"number"``, ``"text"`` or ``"date"``) and ``date_order``
@@ -145,6 +150,7 @@ class SourceSpec:
     query: str | None = None
     metadata: str | None = None
     catalog: str | None = None
+    engine: str | None = None
     columns: tuple[FixedColumn, ...] = ()
     types: tuple[tuple[str, str], ...] = ()
     date_order: str | None = None
@@ -155,8 +161,8 @@ class SourceSpec:
 
     @property
     def is_url(self) -> bool:
-        """Whether ``path`` is the address of a database server."""
-        return "://" in self.path
+        """Whether ``path`` is the address of a database server or of a cluster."""
+        return "://" in self.path or self.engine == SPARK
 
     @property
     def name(self) -> str:
@@ -228,6 +234,9 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
     """
     place = msg("{where}, [source]", where=where)
     check_known(raw, _KEYS, place)
+    engine = raw.get("engine")
+    if engine is not None and engine not in ENGINES:
+        raise invalid("engine", engine, one_of(ENGINES), place)
     path = _path(raw, place)
     optional = {key: text_of(raw, key, place, None) for key in _TEXT_KEYS if key in raw}
     _check_characters(optional, place)
@@ -340,6 +349,11 @@ def _path(raw: Mapping[str, object], place: str) -> str:
     if not path or "\0" in path:
         raise invalid("path", path, "the path of a file", place)
     _refuse_password("path", path, place)
+    if raw.get("engine") == SPARK:
+        if not _MASTER.fullmatch(path):
+            expected = "a cluster: `spark://HOST:PORT`, `local[*]`, `yarn` or `k8s://…`"
+            raise invalid("path", path, expected, place)
+        return path
     if "://" not in path:
         return path
     try:
@@ -504,6 +518,7 @@ _TEXT = (*_MARKS, *_TYPED)
 _EVERY = (*_TYPED, "date_order", "empty_rows", "query", "coarsen")
 _DATABASES = ("sqlite", "duckdb", "postgresql")
 _DATABASE = (*_EVERY, "table")
+_COUNTED = (*_TYPED, "date_order", "empty_rows")
 FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
     {
         "csv": SourceFormat(
@@ -524,7 +539,8 @@ FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
         "frame": SourceFormat("DataFrame", _EVERY, _TYPED),
         "sqlite": SourceFormat("SQLite", _DATABASE, _TYPED),
         "duckdb": SourceFormat("DuckDB", _DATABASE, _TYPED),
-        "postgresql": SourceFormat("PostgreSQL", _DATABASE, _TYPED),
+        "postgresql": SourceFormat("PostgreSQL", (*_DATABASE, "engine"), _TYPED),
+        "spark": SourceFormat("Spark", (*_COUNTED, "table", "engine"), _TYPED),
     }
 )
 """Every kind of source by the name that the program has for it."""
@@ -536,7 +552,7 @@ def source_format(spec: SourceSpec) -> str:
     A file that ends in ``.db`` is taken for SQLite; its first bytes may tell otherwise.
     """
     if spec.is_url:
-        return "postgresql"
+        return SPARK if spec.engine == SPARK else POSTGRESQL
     ending = PurePath(spec.path).suffix.lower()
     if ending in PARQUET_ENDINGS:
         return "parquet"

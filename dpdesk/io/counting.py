@@ -72,7 +72,7 @@ def count_tuples(
         domains = [column.domain or () for column in columns]
     else:
         codes, counts, domains = _by_columns(con, columns, place, token, origin)
-    return _counted(columns, domains, codes, counts, missing)
+    return counted_table(columns, domains, codes, counts, missing)
 
 
 def count_held(
@@ -85,7 +85,7 @@ def count_held(
         codes = _digits(keys, *_factors(columns))
     else:
         codes, counts = np.empty((1, 0), np.int32), np.array([held.rows], np.int64)
-    return _counted(columns, domains, codes, counts, missing)
+    return counted_table(columns, domains, codes, counts, missing)
 
 
 def quickly_counted(columns: Sequence[Column], rows: int) -> bool:
@@ -119,16 +119,17 @@ def count_in_memory(
     else:
         sizes = [len(domain) for domain in domains]
         codes, counts = count_codes([each for _, each in coded], sizes, rows, token)
-    return _counted(columns, domains, codes, counts, missing)
+    return counted_table(columns, domains, codes, counts, missing)
 
 
-def _counted(
+def counted_table(
     columns: Sequence[Column],
     domains: Sequence[Sequence[str]],
     codes: NDArray[np.int32],
     counts: NDArray[np.int64],
     missing: tuple[str, ...],
 ) -> FrequencyTable:
+    """The frequency table of some columns, of the values of each and the codes of each tuple."""
     return FrequencyTable(
         attributes=tuple(column.name for column in columns),
         domains=tuple(domains),

@@ -207,8 +207,13 @@ def first_rows(
 
 
 def _as_text(described: tuple[object, ...]) -> str:
-    text = text_sql(str(described[0]), str(described[1]))
-    if described[1] == "TIME WITH TIME ZONE":
+    return as_text(str(described[0]), str(described[1]))
+
+
+def as_text(name: str, kind: str) -> str:
+    """SQL for the canonical text of a column of a Parquet file, by its type; never NULL."""
+    text = text_sql(name, kind)
+    if kind == "TIME WITH TIME ZONE":
         text = rf"regexp_replace({text}, '\+00$', '')"  # all of them are told in UTC
     return f"coalesce({text}, '')"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -384,18 +384,37 @@ def source_counts(
     ``known`` is a small table of counts that may hold them.
     """
     from dpdesk.io.counting import few_tuples
-    from dpdesk.io.print_kernels import fold_prints
 
     tuples = few_tuples(con, columns, rows, place, token, known)
     if tuples is None:
         return CountedPrints(source_prints(con, columns, rows, mapping, key, place, token))
     codes, counts = tuples
-    found = np.zeros(len(counts), np.uint64)
-    for position, column in enumerate(columns):
+    released = []
+    for column in columns:
         texts, recode = column.domain or (), mapping.get(column.name)
-        released = [recode[value] for value in texts] if recode is not None else texts
-        fold_prints(found, np.ascontiguousarray(codes[:, position]), _of_texts(released, key), key)
-    return CountedPrints(found, counts)
+        released.append([recode[value] for value in texts] if recode is not None else texts)
+    return tuple_counts([([*codes.T], counts)], released, key)
+
+
+def tuple_counts(
+    batches: Iterable[tuple[Sequence[NDArray[Any]], NDArray[np.int64]]],
+    released: Sequence[Sequence[str]],
+    key: Prints,
+) -> CountedPrints:
+    """The prints of tuples of released texts; a batch holds the places of the texts of each column,
+    and how many rows each tuple stands for.
+    """
+    from dpdesk.io.print_kernels import fold_prints
+
+    prints = [_of_texts(each, key) for each in released]
+    parts, counts = [np.zeros(0, np.uint64)], [np.zeros(0, np.int64)]
+    for columns, rows in batches:
+        found = np.zeros(len(rows), np.uint64)
+        for codes, each in zip(columns, prints, strict=True):
+            fold_prints(found, np.ascontiguousarray(codes), each, key)
+        parts.append(found)
+        counts.append(rows)
+    return CountedPrints(np.concatenate(parts), np.concatenate(counts))
 
 
 def _fold_codes(

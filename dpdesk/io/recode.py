@@ -108,7 +108,7 @@ def write_recoded(
 ) -> int:
     """See :meth:`dpdesk.io.store.DataStore.write_recoded`; ``known`` as in ``few_tuples``."""
     if recoding.rows_out + recoding.rows_suppressed != rows:
-        raise _misfit(
+        raise misfit(
             msg(
                 "{rows_out:,} released and {rows_suppressed:,} suppressed rows do not add up "
                 "to the {rows:,} rows of the data",
@@ -146,6 +146,31 @@ def write_recoded(
         return _write_whole(lines_of, header, path, recoding, token, report)
 
 
+def write_counted(
+    batches: Iterable[tuple[Sequence[NDArray[np.int64]], NDArray[np.int64]]],
+    shown: Sequence[Sequence[str]],
+    names: Sequence[str],
+    path: Path,
+    recoding: AnyRecoding,
+    token: CancelToken,
+    report: Report,
+) -> int:
+    """Write the columns ``names`` of tuples that are in order already; the number of rows.
+
+    A batch holds, for each column, the places of its texts in ``shown``, and how often each line
+    is written. Raises as :func:`write_recoded`.
+    """
+    report(StepStarted(WRITE, 1, 1))
+    header = header_line(names)
+    pieces = (
+        piece
+        for columns, times in batches
+        if len(times)
+        for piece in _Lines(*_joined_fields(shown, columns), times).pieces()
+    )
+    return _write_whole(pieces, header, path, recoding, token, report)
+
+
 def _write_whole(
     pieces: Iterable[tuple[memoryview, int]],
     header: str,
@@ -158,7 +183,7 @@ def _write_whole(
     written = _write(pieces, header, path, recoding.rows_out, token, report)
     if written != recoding.rows_out:
         path.unlink(missing_ok=True)
-        raise _misfit(
+        raise misfit(
             msg(
                 "{written:,} rows were written, {rows_out:,} were to be released",
                 written=written,
@@ -175,7 +200,7 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
     index = {label: code for code, label in enumerate(recoding.labels[j])}
     unknown = next((text for text in mapping.values() if text not in index), None)
     if unknown is not None:
-        raise _misfit(
+        raise misfit(
             msg(
                 "the released value `{unknown}` of `{name}` has no label",
                 unknown=unknown,
@@ -189,7 +214,7 @@ def _recode(statement: _Statement, column: Column, recoding: Recoding, is_releas
     else:
         absent = next((value for value in column.domain if value not in mapping), None)
         if absent is not None:
-            raise _misfit(
+            raise misfit(
                 msg(
                     "the value `{absent}` of `{name}` is not recoded",
                     absent=absent,
@@ -265,7 +290,7 @@ def _key_of(
     index = {value: code for code, value in enumerate(column.domain)}
     unknown = next((value for value in domain if value not in index), None)
     if unknown is not None:
-        raise _misfit(
+        raise misfit(
             msg("`{name}` does not have the value `{unknown}`", name=column.name, unknown=unknown)
         )
     own = np.array([index[value] for value in domain], np.int32)[codes]
@@ -554,14 +579,15 @@ def _bytes_of(lines: pyarrow.Array) -> memoryview:
     width = np.int64 if pyarrow.types.is_large_string(lines.type) else np.int32
     _, offsets, data = lines.buffers()
     if lines.null_count:
-        raise _misfit("a released value has no text")
+        raise misfit("a released value has no text")
     bounds = np.frombuffer(offsets, dtype=width)[lines.offset : lines.offset + len(lines) + 1]
     if len(lines) == 0 or data is None:
         return memoryview(b"")
     return memoryview(data)[int(bounds[0]) : int(bounds[-1])]
 
 
-def _misfit(what: str) -> InputError:
+def misfit(what: str) -> InputError:
+    """The error that a recoding does not fit the data: a fault of the program."""
     return InputError(
         "recoding.misfit",
         msg("The protected table does not fit the data: {what}; nothing was written.", what=what),

@@ -114,8 +114,14 @@ class DataStore:
         rows are released with other values.
 
         Raises InputError with line and column for what cannot be read honestly, StorageError for
-        a file or disk that fails, Cancelled; nothing is left behind then.
+        a file or disk that fails, Cancelled; nothing is left behind then. A table that stays in an
+        engine is an :class:`dpdesk.io.engines.store.EngineStore`.
         """
+        if spec.engine is not None:
+            from dpdesk.io.engines.store import open_engine
+
+            given = spec, base, workspace, token, report
+            return open_engine(*given, private=private, person=person, drawn=drawn)
         path = resolve_source(spec, base)
         spill = workspace.new_path(".spill")
         try:
@@ -124,9 +130,9 @@ class DataStore:
             raise private_error(problem, workspace.home, "write in") from problem
         con = connect(spill)
         try:
-            given = con, path, base, spec, workspace, token, report
+            place = con, path, base, spec, workspace, token, report
             whole = person is not None or queries_rows(spec)
-            loaded = _load_private(*given, drawn, not whole) if private else _load(*given)
+            loaded = _load_private(*place, drawn, not whole) if private else _load(*place)
             if not private:
                 loaded = without_empty_rows(con, loaded, spec, path, token)
             if private:
@@ -154,6 +160,9 @@ class DataStore:
         reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
         loaded = replace(loaded, reading=reading)
         return cls(con, path, columns, loaded, spill, spec.date_order or "")
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """Columns of which no value is asked for: those of an engine stay there."""
 
     def profile(self, token: CancelToken, report: Report) -> DataProfile:
         """Profile every column: type, missing, distinct, unique, ends, top values, a role."""

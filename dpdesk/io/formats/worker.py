@@ -50,6 +50,7 @@ _PRIVATE = {
     "sqlite": "private.databases.PrivateSqlite",
     "duckdb": "private.databases.PrivateDuckdb",
     "postgresql": "private.databases.PrivatePostgres",
+    "answer": "private.databases.PrivateAnswer",
 }
 """Those that read for a private method: nothing is refused or told because of one row."""
 

@@ -3,6 +3,7 @@
 import dataclasses
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,7 @@ VALUES = {
     "query": "SELECT * FROM data",
     "metadata": "people.rda",
     "catalog": "formats.sas7bcat",
+    "engine": "postgresql",
     "columns": (FixedColumn("sex", 1, 1),),
     "types": (("sex", "text"), ("born", "date")),
     "date_order": "dmy",
@@ -60,7 +62,15 @@ PATHS = {
     "sqlite": "people.sqlite",
     "duckdb": "people.duckdb",
     "postgresql": "postgresql://localhost/people",
+    "spark": "local[2]",
 }
+
+
+def of_format(known: str, **keys: Any) -> SourceSpec:
+    """A source of a format; what Spark counts is said by `engine`, and not by an ending."""
+    return SourceSpec(PATHS[known], **({"engine": "spark"} if known == "spark" else {}) | keys)
+
+
 FIXED = ("columns", "metadata")
 PLAN = 'version = 1\n[source]\npath = "{0}"\n{1}\n[protection]\nmethod = "k-anonymity"\nk = 2\n'
 
@@ -71,7 +81,7 @@ def test_every_key_of_a_source_and_every_format_is_in_the_table() -> None:
     assert fields == set(VALUES)
     assert {key for one in FORMATS.values() for key in one.keys} == fields | {"widths"}
     assert set(PATHS) == set(FORMATS)
-    assert {name: source_format(SourceSpec(path)) for name, path in PATHS.items()} == {
+    assert {name: source_format(of_format(name)) for name in PATHS} == {
         name: name for name in PATHS
     }
 
@@ -79,8 +89,10 @@ def test_every_key_of_a_source_and_every_format_is_in_the_table() -> None:
 @pytest.mark.parametrize("key", VALUES)
 @pytest.mark.parametrize("known", PATHS)
 def test_a_key_is_taken_where_it_applies_and_refused_elsewhere(key: str, known: str) -> None:
+    if key == "engine" and known == "spark":
+        return  # without it, it is no source of Spark
     types = VALUES["types"] if key == "date_order" else ()
-    spec = dataclasses.replace(SourceSpec(PATHS[known]), **{"types": types, key: VALUES[key]})
+    spec = of_format(known, **{"types": types, key: VALUES[key]})
     described = known == "csv" and key in FIXED  # it is fixed-width text then
     if applies(key, known) or described:
         check_options(spec, "plan.toml")
@@ -137,13 +149,13 @@ def test_inspect_refuses_the_table_of_a_text() -> None:
 def test_an_order_of_dates_is_refused_where_no_column_is_declared_a_date(
     types: tuple[tuple[str, str], ...],
 ) -> None:
-    for path in PATHS.values():
-        spec = SourceSpec(path, types=types, date_order="dmy")
+    for known in PATHS:
+        spec = of_format(known, types=types, date_order="dmy")
         with pytest.raises(InputError, match="`types` declares no column a date") as caught:
             check_options(spec, "plan.toml, [source]")
         assert caught.value.code == "source.option"
-        assert without_ignored(spec) == SourceSpec(path, types=types)
-        assert spec.without_types() == SourceSpec(path)
+        assert without_ignored(spec) == of_format(known, types=types)
+        assert spec.without_types() == of_format(known)
 
 
 def test_dates_that_could_be_written_in_two_orders_are_of_the_order_of_the_plan(
@@ -178,7 +190,8 @@ def test_columns_are_described_once(raw: dict[str, object]) -> None:
 @pytest.mark.parametrize("known", PATHS)
 def test_without_ignored_keys_a_source_keeps_all_others(known: str) -> None:
     told = {key: value for key, value in VALUES.items() if known != "csv" or key not in FIXED}
-    spec = without_ignored(dataclasses.replace(SourceSpec(PATHS[known]), **told))
+    told["engine"] = "spark" if known == "spark" else "postgresql"
+    spec = without_ignored(of_format(known, **told))
     assert given_keys(spec) == tuple(key for key in given_keys(spec) if applies(key, known))
     assert set(given_keys(spec)) == {key for key in told if applies(key, known)}
 

@@ -51,6 +51,7 @@ TRIED: dict[str, Sequence[Any]] = {
     "types": [OTHER_TYPES],
     "date_order": ["dmy"],
     "coarsen": [{"age": {"top": 21}}],
+    "engine": ["postgresql"],
 }
 """Values of each option that differ from how the files below are read without it."""
 MATTERS: dict[str, bytes] = {
@@ -67,6 +68,8 @@ ODD_LINES = [b",,,,", b"03/04/1980,?,21,,1.5"]
 NAMES = {source_format(SourceSpec(f"people.{name.partition('-')[0]}")): name for name in SOURCES}
 NAMES |= {"fixed": "fixed", "csv": "csv"}
 """A file of each format, by its format."""
+ELSEWHERE = ("spark",)
+"""What no rows are read of: `tests/unit/io/engines` tries its options."""
 
 
 def _frame(folder: Path, rows: Sequence[Any]) -> Keys:
@@ -94,7 +97,7 @@ def test_there_is_a_value_of_every_option_and_a_file_of_every_format() -> None:
     options = {item.name for item in fields(SourceSpec)} - {"path", "missing_named", "held"}
     assert options | {"widths"} == set(TRIED)
     assert {known for one in FORMATS.values() for known in one.keys} == set(TRIED)
-    assert {*NAMES, "frame", "postgresql"} == set(FORMATS)
+    assert {*NAMES, "frame", "postgresql", *ELSEWHERE} == set(FORMATS)
 
 
 def test_every_method_reads_in_one_of_two_ways() -> None:
@@ -136,7 +139,7 @@ def _written(source: OddSource, folder: Path, value: str) -> Keys:
 
 
 @pytest.mark.parametrize("private", [False, True])
-@pytest.mark.parametrize("known", FORMATS)
+@pytest.mark.parametrize("known", [known for known in FORMATS if known not in ELSEWHERE])
 def test_an_option_changes_what_is_read_or_is_refused(
     tmp_path: Path,
     workspace: Workspace,

@@ -36,6 +36,10 @@ _SETTINGS = (
     "SET timezone = 'UTC'",
     "SET intervalstyle = 'postgres'",
     "SET extra_float_digits = 1",
+    "SET standard_conforming_strings = on",
+    # A statement ends soon after the program that asked for it; older servers have none.
+    "SELECT set_config(name, '1000', false) FROM pg_settings "
+    "WHERE name = 'client_connection_check_interval'",
     # An error instead of a table without the rows that a policy hides; older servers have none.
     "SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'row_security'",
 )

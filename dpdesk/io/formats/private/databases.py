@@ -124,6 +124,13 @@ class PrivatePostgres(PostgresReader):
         return Values(decimals(texts) if kind in _NUMBERS else texts)
 
 
+class PrivateAnswer(PrivatePostgres):
+    """What a server answers to a question on a table that was looked at before."""
+
+    def _describe(self, request: ReadRequest) -> None:
+        PostgresReader._describe(self, request)
+
+
 def _refuse_computed(name: str, column: Sequence[object] | None) -> None:
     """Raise InputError ``source.computed`` where a column is computed while it is read."""
     if column is not None:

@@ -1,0 +1,1 @@
+"""Tables that stay in an engine: counted and recoded there, of which only results come here."""

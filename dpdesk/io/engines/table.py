@@ -1,0 +1,311 @@
+"""A table in an engine: the values of its columns, and its distinct tuples, fetched as codes.
+
+What an engine answers lies in the private folder alone: as a file while it is taken over, then in
+the database of the store. A value becomes the text that the reader of its format makes of it, so a
+table gives the same texts whether it is read or counted where it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.jobs import CancelToken, Report, StepStarted
+from dpdesk.core.messages import msg
+from dpdesk.core.plain import is_blank
+from dpdesk.core.source_spec import SourceSpec
+from dpdesk.io.coding import texts
+from dpdesk.io.database import parquet_source, query
+from dpdesk.io.engines.statements import COUNT, totals_of, tuples_of, values_of
+from dpdesk.io.formats.loading import scratch
+from dpdesk.io.private.values import value_sql
+from dpdesk.io.source import FilePrint
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+    from numpy.typing import NDArray
+
+    from dpdesk.io.engines.statements import Engine
+    from dpdesk.io.workspace import Workspace
+
+MOST_VALUES = 20_000_000
+"""Different values of a column of which texts are kept here: about 100 bytes each."""
+_MOST_LISTED = 20_000
+"""Values that are written into a statement, to be recoded by the engine."""
+_BATCH = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Dictionary:
+    """The values of a column by code point, how many rows hold each, and how many texts of the
+    engine stand for them.
+    """
+
+    domain: tuple[str, ...] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    texts: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Distinct tuples of released texts with their rows, as a table of the store's database.
+
+    Its columns r0, r1, … index ``shown``, the texts of each column by code point; n are the rows.
+    """
+
+    con: DuckDBPyConnection = field(repr=False)
+    place: Path
+    names: tuple[str, ...]
+    shown: tuple[tuple[str, ...], ...] = field(repr=False)
+    table: str = "grouped"
+
+    def batches(
+        self, token: CancelToken, chosen: Sequence[int] | None = None, where: str = "true",
+        tables: Mapping[str, object] = {},
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:  # fmt: skip
+        """The columns ``chosen`` (places) and the rows, tuples in order, in pieces."""
+        places = range(len(self.names)) if chosen is None else chosen
+        keys = [f"r{place}" for place in places]
+        listed = "".join(f"{key}::BIGINT AS {key}, " for key in keys)
+        order = f"GROUP BY {', '.join(keys)} ORDER BY {', '.join(keys)}" if keys else ""
+        with query(self.con, token, self.place) as cursor:
+            for name, table in tables.items():
+                cursor.register(name, table)
+            found = cursor.sql(
+                f"SELECT {listed}sum(n)::BIGINT AS n FROM {self.table} WHERE {where} {order}"
+            )
+            for batch in found.to_arrow_reader(_BATCH):
+                token.check()
+                *columns, counts = [column.to_numpy() for column in batch.columns]
+                yield columns, counts
+
+
+class EngineTable:
+    """See this module. ``kinds`` are the declared types of a private method's columns."""
+
+    def __init__(
+        self,
+        con: DuckDBPyConnection,
+        engine: Engine,
+        spec: SourceSpec,
+        path: Path,
+        workspace: Workspace,
+        kinds: Mapping[str, str] | None,
+    ) -> None:
+        self.engine, self.filled, self.rows = engine, False, 0
+        self._con, self._spec, self._path, self._workspace = con, spec, path, workspace
+        self._kinds = kinds
+        self._places = {name: place for place, name in enumerate(engine.columns)}
+        self._known: dict[str, Dictionary] = {}
+        self._grouped: tuple[object, Grouped] | None = None
+        self._lock = threading.RLock()
+
+    def dictionary(self, name: str, token: CancelToken, report: Report) -> Dictionary:
+        """The values of a column, asked for once. Raises what asking the engine raises."""
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = self._values(name, token, report)
+            return self._known[name]
+
+    def settle(self, names: Sequence[str], *, keep: bool, token: CancelToken,
+               report: Report) -> FilePrint:  # fmt: skip
+        """Find out how many rows there are, and what tells them from others, by some columns.
+
+        Unless rows without any value are kept, the engine is asked to leave them out if the first
+        column does not show already that there are none.
+        """
+        if not keep and names:
+            first = self.dictionary(names[0], token, report)
+            self.filled = any(map(is_blank, first.domain))
+            if self.filled:
+                self._known.clear()
+        places = [self._places[name] for name in names]
+        sql = totals_of(self.engine, places, filled=self.filled)
+        with self._fetched(sql, token, report) as (cursor, source):
+            [(self.rows, *sums)] = cursor.execute(
+                f"SELECT c0::BIGINT, c1::VARCHAR, c2::VARCHAR FROM {source}"
+            ).fetchall()
+        plain = json.dumps([self.engine.name, list(names), self.rows, *sums], ensure_ascii=True)
+        return FilePrint(hashlib.sha256(plain.encode("ascii")).hexdigest())
+
+    def grouped(
+        self,
+        names: Sequence[str],
+        mapping: Mapping[str, Mapping[str, str]],
+        token: CancelToken,
+        report: Report,
+    ) -> Grouped:
+        """The distinct tuples of some columns, with the released texts of those in ``mapping``.
+
+        Columns that are recoded are so in the engine. KeyError for a value that is not recoded.
+        """
+        asked = (tuple(names), {name: dict(mapping[name]) for name in names if name in mapping})
+        with self._lock:
+            if self._grouped is None or self._grouped[0] != asked:
+                self._grouped = None
+                self._grouped = asked, self._group(tuple(names), mapping, token, report)
+            return self._grouped[1]
+
+    def _group(
+        self,
+        names: tuple[str, ...],
+        mapping: Mapping[str, Mapping[str, str]],
+        token: CancelToken,
+        report: Report,
+    ) -> Grouped:
+        shown, ranks, listed = [], [], {}
+        for name in names:
+            found, recode = self.dictionary(name, token, report), mapping.get(name)
+            released = found.domain if recode is None else [recode[v] for v in found.domain]
+            ordered = tuple(sorted(set(released)))
+            index = {text: rank for rank, text in enumerate(ordered)}
+            shown.append(ordered)
+            ranks.append([index[text] for text in released])
+            if recode is not None and found.texts <= _MOST_LISTED:
+                listed[self._places[name]] = self._texts(name, ranks[-1], token)
+        grouped = Grouped(self._con, self._path, names, tuple(shown))
+        report(StepStarted(COUNT, 1, 1))
+        if not names:
+            with query(self._con, token, self._path) as cursor:
+                cursor.execute(f"CREATE OR REPLACE TABLE grouped AS SELECT {self.rows} AS n")
+            return grouped
+        places = [self._places[name] for name in names]
+        sql = tuples_of(self.engine, places, listed, filled=self.filled)
+        with self._fetched(sql, token, report) as (cursor, source):
+            self._take_over(cursor, source, places, listed, ranks)
+            [(rows,)] = cursor.execute("SELECT coalesce(sum(n), 0) FROM grouped").fetchall()
+        if int(rows) != self.rows:
+            raise self._changed()
+        return grouped
+
+    def _take_over(
+        self,
+        cursor: DuckDBPyConnection,
+        source: str,
+        places: Sequence[int],
+        listed: Mapping[int, object],
+        ranks: Sequence[Sequence[int]],
+    ) -> None:
+        """Make the table ``grouped`` of the tuples that the engine gave."""
+        import pyarrow as pa
+
+        found, joins = [], []
+        for j, (place, places_of) in enumerate(zip(places, ranks, strict=True)):
+            if place in listed:
+                found.append(f"f.c{j}::INTEGER AS r{j}")
+                continue
+            codes = pa.array(range(len(places_of)), pa.int32())
+            ranked = pa.table({"code": codes, "r": pa.array(places_of, pa.int32())})
+            cursor.register(f"t{j}", ranked)
+            joins.append(f"JOIN d{place} ON d{place}.k = coalesce(f.c{j}, '')")
+            joins.append(f"JOIN t{j} ON t{j}.code = d{place}.code")
+            found.append(f"t{j}.r AS r{j}")
+        keys = ", ".join(f"r{j}" for j in range(len(places)))
+        cursor.execute(
+            f"CREATE OR REPLACE TABLE grouped AS SELECT {', '.join(found)}, "
+            f"sum(f.c{len(places)}::BIGINT)::BIGINT AS n FROM {source} f {' '.join(joins)} "
+            f"GROUP BY {keys}"
+        )
+
+    def _texts(self, name: str, ranks: Sequence[int], token: CancelToken) -> list[tuple[str, int]]:
+        """The texts of the engine for the values of a column, with the rank of each value."""
+        with query(self._con, token, self._path) as cursor:
+            found = cursor.execute(f"SELECT k, code FROM d{self._places[name]}").fetchall()
+        return [(key, ranks[code]) for key, code in found]
+
+    def _values(self, name: str, token: CancelToken, report: Report) -> Dictionary:
+        place = self._places[name]
+        report(StepStarted(COUNT, 1, 1))
+        sql = values_of(self.engine, place, filled=self.filled)
+        with self._fetched(sql, token, report) as (cursor, source):
+            described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+            types = {str(row[0]): str(row[1]) for row in described}
+            odd = "s0, " if "s0" in types else ""
+            text = f"coalesce({odd}{self.engine.text_sql('c0', types['c0'])})"
+            value = self._typed(name, "t")
+            cursor.execute(
+                f"CREATE OR REPLACE TABLE d{place} AS SELECT k, any_value(v) AS v, "
+                "dense_rank() OVER (ORDER BY any_value(v)) - 1 AS code, sum(n)::BIGINT AS n FROM "
+                f"(SELECT {value} AS v, k, n FROM (SELECT {text} AS t, coalesce(c1, '') AS k, "
+                f"c2::BIGINT AS n FROM {source})) GROUP BY k"
+            )
+            [(keys,)] = cursor.execute(f"SELECT count(*) FROM d{place}").fetchall()
+            if self._kinds is None and keys > MOST_VALUES:
+                raise self._too_many(name)
+            listed = cursor.sql(
+                f"SELECT any_value(v) AS v, sum(n)::BIGINT AS n FROM d{place} "
+                "GROUP BY code ORDER BY code"
+            ).to_arrow_table()
+            cursor.execute(f"ALTER TABLE d{place} DROP COLUMN v")
+        domain = texts(listed.column(0))
+        if self._kinds is None and any("\0" in value for value in domain):
+            raise self._nul(name)
+        counts = listed.column(1).to_numpy().astype(np.int64)
+        if self.rows and int(counts.sum()) != self.rows:
+            raise self._changed()
+        return Dictionary(domain, counts, int(keys))
+
+    def _typed(self, name: str, text: str) -> str:
+        """SQL for a value as the store holds it, from its text."""
+        if self._kinds is None:
+            return text
+        spec = self._spec
+        how = spec.missing, spec.decimal or ".", spec.date_order or ""
+        return value_sql(text, self._kinds[name], *how)
+
+    @contextmanager
+    def _fetched(
+        self, sql: str, token: CancelToken, report: Report
+    ) -> Iterator[tuple[DuckDBPyConnection, str]]:
+        """What the engine answers, as a table of the store's database while it is looked at."""
+        with scratch(self._workspace) as target:
+            self.engine.fetch(sql, target, token, report)
+            with query(self._con, token, self._path) as cursor:
+                yield cursor, parquet_source(target)
+
+    def _changed(self) -> StorageError:
+        return StorageError(
+            "engine.changed",
+            msg(
+                "{name}: the table changed in {engine} while it was counted.",
+                name=self._path.name,
+                engine=self.engine.name,
+            ),
+            hint="Run the plan again when nobody writes to the table, or on a copy of it.",
+        )
+
+    def _nul(self, name: str) -> InputError:
+        return InputError(
+            "read.nul",
+            msg(
+                "{name}: a text of the column `{column}` holds a NUL character, at which other "
+                "programs end a text.",
+                name=self._path.name,
+                column=name,
+            ),
+            details={"column": name},
+        )
+
+    def _too_many(self, name: str) -> InputError:
+        return InputError(
+            "engine.values",
+            msg(
+                "{name}: the column `{column}` has more than {most:,} different values, which are "
+                "too many for work inside {engine}.",
+                name=self._path.name,
+                column=name,
+                most=MOST_VALUES,
+                engine=self.engine.name,
+            ),
+            hint="Make it an identifier, which is not released, or make it coarser in a view.",
+            details={"column": name},
+        )
