@@ -237,7 +237,8 @@ def _started(master: str, private: Path) -> Any:
     if SparkContext._gateway is None:
         first = SparkConf(loadDefaults=False).setMaster(master).setAppName(_APP)
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        SparkContext._ensure_initialized(gateway=launch_gateway(first, quiet))
+        gateway: Any = launch_gateway
+        SparkContext._ensure_initialized(gateway=gateway(first, quiet))
         atexit.register(stop)
     private.mkdir(mode=0o700)
     conf = SparkConf().setMaster(master).setAppName(_APP).setAll([*_SETTINGS.items()])
