@@ -110,12 +110,12 @@ def _outcome(folder: Path, workspace: Workspace, keys: Keys, private: bool) -> o
     try:
         spec = read_source(keys, "the test")
         store = DataStore.open(spec, folder, workspace, CancelToken(), silent, private=private)
+        with closing(store):
+            found = store.profile(CancelToken(), silent).columns
+            types = [(one.type, one.missing, one.minimum, one.date_order) for one in found]
+            return store.columns, store.page(0, 1_000), types, store.reading.notes, store.unreadable
     except DpdeskError as error:
         return error.code
-    with closing(store):
-        found = store.profile(CancelToken(), silent).columns
-        types = [(one.type, one.missing, one.minimum, one.date_order) for one in found]
-        return store.columns, store.page(0, 1_000), types, store.reading.notes, store.unreadable
 
 
 def _read_here(request: ReadRequest, name: str, token: CancelToken, progress: object) -> ReadDone:
