@@ -6,8 +6,12 @@ import datetime as dt
 import json
 import os
 import random
+import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,8 +23,13 @@ from pyarrow import parquet
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.source_spec import SourceSpec
 from dpdesk.engine.noise import randomness
+from dpdesk.io.prints import apart, fresh_print_key
+from dpdesk.io.store import DataStore
 from tests.helpers.postgres import postgres_server
 from tests.helpers.spark import MASTER, need_spark
 
@@ -198,3 +207,131 @@ def test_spark_gives_the_release_of_the_file(
     need_spark()
     source = f'path = "{MASTER}"\ntable = "{file}"\nengine = "spark"'
     assert public(released(context, tmp_path, source, method)) == expected(method)
+
+
+def test_a_release_from_an_engine_passes_its_checks(
+    server: str, context: AppContext, tmp_path: Path
+) -> None:
+    source = f'path = "{server}"\ntable = "people"\nengine = "postgresql"'
+    for method in ("tuples", "dp-cube"):
+        folder = tmp_path / method
+        folder.mkdir()
+        folder = released(context, folder, source, method)
+        found = verify_release(folder, context.registry, CancelToken(), silent)
+        assert found.failures == ()
+        assert found.claims
+
+
+ODD = {
+    "text": pa.array(
+        ["a", "A", None, "", 'it\'s \\ "q"', "${x}", "é", "e\u0301", "a\nb", "\u2003"]
+    ),
+    "real": pa.array([0.1, -0.0, 0.0, None, float("nan"), 1e20, 1e-7, 2.5, 1 / 3, 1e16]),
+    "single": pa.array([0.1, -0.0, None, 16777216, 1e10, 3.5, 2, 1, 0.5, 7], pa.float32()),
+    "exact": pa.array([None, *(Decimal(n) / 4 for n in range(-4, 5))], pa.decimal128(12, 4)),
+    "day": pa.array([dt.date(1980, 1, day) for day in (*range(1, 10), 1)]),
+    "moment": pa.array(
+        [dt.datetime(2020, 1, 1, 12, 0, 0, micro) for micro in (*range(9), 500_000)],
+        pa.timestamp("us"),
+    ),
+    "zoned": pa.array(
+        [dt.datetime(2020, 7, day) for day in range(1, 11)], pa.timestamp("us", "UTC")
+    ),
+    "truth": pa.array([True, False, None] * 3 + [True]),
+    "whole": pa.array([2**62, -1, None, *range(7)], pa.int64()),
+}
+"""Values that engines write in words of their own."""
+
+
+def test_spark_has_the_values_of_the_file(context: AppContext, tmp_path: Path) -> None:
+    need_spark()
+    file, given = tmp_path / "odd.parquet", (tmp_path, context.workspace, CancelToken(), silent)
+    parquet.write_table(pa.table(ODD), file)
+    types = tuple((name, "text") for name in ODD)
+    key = fresh_print_key()
+    for private in (False, True):
+        more: dict[str, Any] = {"types": types} if private else {}
+        there, here = (
+            DataStore.open(spec, *given, private=private)
+            for spec in (
+                SourceSpec(MASTER, table=str(file), engine="spark", **more),
+                SourceSpec(str(file), **more),
+            )
+        )
+        with closing(there), closing(here):
+            assert (there.rows, there.columns) == (here.rows, here.columns) == (10, tuple(ODD))
+            for names in (*((name,) for name in ODD), tuple(ODD), ("truth", "text")):
+                found = [store.frequency_table(names, CancelToken()) for store in (there, here)]
+                assert found[0].domains == found[1].domains, names
+                assert found[0].codes.tolist() == found[1].codes.tolist()
+                assert found[0].counts.tolist() == found[1].counts.tolist()
+                assert found[0].missing == found[1].missing
+            values = here.frequency_table(("text",), CancelToken()).domains[0]
+            mapping = {"text": {value: value[:1] for value in values}}
+            asked = ("text", "truth"), mapping, key, CancelToken()
+            assert apart(there.row_counts(*asked), here.row_counts(*asked)) == (0, 0)
+
+
+def test_what_is_wrong_in_spark_is_one_sentence(context: AppContext, tmp_path: Path) -> None:
+    need_spark()
+    lists = tmp_path / "lists.parquet"
+    parquet.write_table(pa.table({"a": [[1]]}), lists)
+    for path, table, said in (
+        (MASTER, "nowhere.people", "knows no table or path"),
+        (MASTER, str(tmp_path / "absent.parquet"), "knows no table or path"),
+        (MASTER, str(lists), "a"),
+        (MASTER, None, "expected a `table`"),
+        ("spark://db.example.org:7077", "people", "was not confirmed; nothing was sent"),
+    ):
+        spec = SourceSpec(path, table=table, engine="spark")
+        with pytest.raises(DpdeskError, match=said) as caught:
+            DataStore.open(spec, tmp_path, context.workspace, CancelToken(), silent)
+        assert "\n" not in caught.value.sentence
+
+
+def test_spark_stops_what_is_cancelled(file: Path, context: AppContext, tmp_path: Path) -> None:
+    need_spark()
+    from dpdesk.io.engines.spark import SparkEngine
+
+    token, path = CancelToken(), Path("/local/people")
+    spec = SourceSpec(MASTER, table=str(file), engine="spark")
+    engine = SparkEngine(spec, path, token, silent, context.workspace)
+    tracker = engine._session.sparkContext.statusTracker()
+
+    def cancel() -> None:
+        while not tracker.getActiveJobsIds():
+            pass
+        token.cancel()
+
+    waiting = threading.Thread(target=cancel)
+    waiting.start()
+    sql = "SELECT sum(a.id * b.id) FROM range(10000000) a CROSS JOIN range(10000000) b"
+    with pytest.raises(Cancelled):
+        engine.fetch(sql, tmp_path / "answer.parquet", token, silent)
+    engine.close()
+    waiting.join()
+    assert not tracker.getActiveJobsIds()
+    assert not (tmp_path / "answer.parquet").exists()
+
+
+def test_nothing_is_detected_of_a_table_that_stays(
+    server: str, context: AppContext, tmp_path: Path
+) -> None:
+    source = f'path = "{server}"\ntable = "people"\nengine = "postgresql"'
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f"version = 1\n[source]\n{source}\n{PLANS['dp-cube']}", "utf-8")
+    with pytest.raises(InputError, match="the keys `missing`, `types` are missing") as caught:
+        run_plan(context, plan, tmp_path / "out", CancelToken(), silent)
+    assert "nothing is detected" in caught.value.hint
+
+
+def test_no_other_source_loads_what_engines_need(file: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from dpdesk.core.jobs import CancelToken, silent; "
+        "from dpdesk.core.source_spec import SourceSpec; from dpdesk.io.store import DataStore; "
+        "from dpdesk.io.workspace import Workspace; "
+        f"w = Workspace.open(Path({str(file.parent / 'alone')!r})); "
+        f"DataStore.open(SourceSpec({str(file)!r}), Path('/'), w, CancelToken(), silent).close(); "
+        "sys.exit(sum(name in sys.modules for name in ('ibis', 'pyspark', 'sqlglot')))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -207,6 +207,8 @@ def _unpinned(
     token: CancelToken,
 ) -> InputError:
     """The refusal of a plan that leaves something open, with the lines that say what is found."""
+    if spec.engine is not None:
+        raise _undetected(spec, keys, where)
     found, problem = _detected(context, spec, base, token)
     wanted = (*keys, "types", "date_order") if "types" in keys else keys
     wanted = (*wanted, *(key for key in _RARE if getattr(spec, key) is None))
@@ -232,6 +234,26 @@ def _unpinned(
         ),
         hint=hint,
         details={"keys": tuple(keys), "lines": lines},
+    )
+
+
+def _undetected(spec: SourceSpec, keys: Sequence[str], where: str) -> InputError:
+    """The refusal for a table that stays in an engine, of which nothing is detected."""
+    return InputError(
+        "plan.unpinned",
+        counted(
+            "{where}, [source]: the key {named} is missing; for a differentially private method "
+            "the plan alone decides how the source is read.",
+            "{where}, [source]: the keys {named} are missing; for a differentially private method "
+            "the plan alone decides how the source is read.",
+            n=len(keys),
+            where=where,
+            named=", ".join(f"`{key}`" for key in keys),
+        ),
+        hint="Of a table that stays in an engine nothing is detected: say which texts are missing "
+        'values, such as missing = [""], and the type of each column that the plan names, such as '
+        'types = { age = "number" }.',
+        details={"keys": tuple(keys), "lines": ()},
     )
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL as an engine: statements go through the reading process, as all reading of it does.
+"""PostgreSQL as an engine: statements go through the reader of its tables.
 
 So the rules for credentials, the transaction that can only read, and the ways of telling what is
 wrong are those of :mod:`dpdesk.io.formats.databases`.
@@ -15,13 +15,13 @@ from dpdesk.core.frequency import UNREADABLE
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.io.database import identifier
-from dpdesk.io.engines.installed import need_ibis
+from dpdesk.io.engines.refusals import need_ibis
 from dpdesk.io.engines.statements import COUNT, FILLED, RAW_SOURCE, SOURCE
 from dpdesk.io.formats.databases.server import name_parts
 from dpdesk.io.formats.loading import request_for
 from dpdesk.io.formats.numbers import text_sql
-from dpdesk.io.formats.process import read_in_process
-from dpdesk.io.formats.request import ReadProgress, ReadRequest
+from dpdesk.io.formats.process import read_here, read_in_process
+from dpdesk.io.formats.request import ReadProgress
 
 _LONGEST = 4 << 20
 """As :mod:`dpdesk.io.formats.private.databases` has it."""
@@ -43,7 +43,8 @@ class PostgresEngine:
         self._spec, self._path, self._private = spec, path, private
         self._request = request_for(spec, path, base, Path())
         head = replace(self._request, target="", limit=1, private=private)
-        self.columns = tuple(one.name for one in self._asked(head, token, None).variables)
+        found = read_in_process(head, path.name, token, lambda made: None)
+        self.columns = tuple(one.name for one in found.variables)
 
     def base(self, places: Sequence[int], *, filled: bool, prints: bool) -> Mapping[str, str]:
         """See :meth:`Engine.base`."""
@@ -64,8 +65,10 @@ class PostgresEngine:
             f"('x' || substr(m, {start}, 15))::bit(60)::bigint AS h{half}"
             for half, start in enumerate((1, 16))
         )
-        rows = f"SELECT md5({row}) AS m FROM {RAW_SOURCE}{where}"
-        return tables | {SOURCE: f"SELECT {halves} FROM ({rows}) AS hashed"}
+        first = next(iter(keys.values()), "'x'")
+        empty = f"CASE WHEN {first} ~ '{FILLED}' THEN 0 ELSE 1 END"
+        rows = f"SELECT md5({row}) AS m, {empty} AS e FROM {RAW_SOURCE}{where}"
+        return tables | {SOURCE: f"SELECT {halves}, e FROM ({rows}) AS hashed"}
 
     def _origin(self) -> str:
         if self._spec.query is not None:
@@ -95,7 +98,7 @@ class PostgresEngine:
         return str(tree.sql(dialect=PostgresCompiler.dialect))
 
     def fetch(self, sql: str, target: Path, token: CancelToken, report: Report) -> None:
-        """See :meth:`Engine.fetch`; a cancel ends the process, and the server then stops."""
+        """See :meth:`Engine.fetch`; a cancel stops what the server does for it."""
         request = replace(
             self._request,
             target=str(target),
@@ -104,14 +107,11 @@ class PostgresEngine:
             format="answer" if self._private else self._request.format,
             private=self._private,
         )
-        self._asked(request, token, report)
 
-    def _asked(self, request: ReadRequest, token: CancelToken, report: Report | None) -> Any:
         def progress(made: ReadProgress) -> None:
-            if report is not None:
-                report(StepProgress(COUNT, made.done, made.total, "rows"))
+            report(StepProgress(COUNT, made.done, made.total, "rows"))
 
-        return read_in_process(request, self._path.name, token, progress)
+        read_here(request, token, progress)
 
     def text_sql(self, name: str, kind: str) -> str:
         """See :meth:`Engine.text_sql`."""

@@ -22,7 +22,7 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.io.engines.installed import need_spark
+from dpdesk.io.engines.refusals import need_spark
 from dpdesk.io.engines.statements import FILLED, RAW_SOURCE, SOURCE
 from dpdesk.io.formats.columns import check_names, no_text
 from dpdesk.io.formats.databases.hosts import confirmed, is_local
@@ -79,7 +79,7 @@ class SparkEngine:
             if kind.startswith(_NO_TEXT):
                 raise no_text(self._name, name, kind)
         self._view = f"dpdesk_{uuid4().hex}"
-        # Two names that differ by case alone are two columns here, so they go by their places.
+        # Names may hold any sign, so columns go by their places.
         found.toDF(*(f"x{j}" for j in range(len(kinds)))).createOrReplaceTempView(self._view)
 
     def _read(self) -> Any:
@@ -102,8 +102,10 @@ class SparkEngine:
             f"CAST(conv(substr(m, {start}, 15), 16, 10) AS BIGINT) AS h{half}"
             for half, start in enumerate((1, 16))
         )
-        rows = f"SELECT md5(concat({row})) AS m FROM {RAW_SOURCE}{where}"
-        return tables | {SOURCE: f"SELECT {halves} FROM ({rows})"}
+        first = _key(places[0]) if places else "'x'"
+        empty = f"CASE WHEN {first} RLIKE '{FILLED}' THEN 0 ELSE 1 END"
+        rows = f"SELECT md5(concat({row})) AS m, {empty} AS e FROM {RAW_SOURCE}{where}"
+        return tables | {SOURCE: f"SELECT {halves}, e FROM ({rows})"}
 
     def compiled(self, expression: Any) -> Any:
         """See :meth:`Engine.compiled`."""

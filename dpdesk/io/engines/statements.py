@@ -42,7 +42,8 @@ class Engine(Protocol):
         """The tables in SQL, by name, on which questions stand; see this module.
 
         With ``filled`` without the rows that hold no value in any column; with ``prints`` there are
-        two whole numbers ``h0`` and ``h1`` made of all these columns of a row.
+        two whole numbers ``h0`` and ``h1`` made of all these columns of a row, and ``e``, 1 where
+        the first of them shows nothing and 0 elsewhere.
         """
         ...
 
@@ -100,13 +101,16 @@ def tuples_of(
 
 
 def totals_of(engine: Engine, places: Sequence[int], *, filled: bool) -> str:
-    """SQL for the number of rows, and two sums that a change of any of these columns changes."""
-    numbers = {"h0": "int64", "h1": "int64"}
+    """SQL for the number of rows, two sums that a change of any of these columns changes, and how
+    many rows show nothing in the first of them.
+    """
+    numbers = {"h0": "int64", "h1": "int64", "e": "int64"}
     table = _ibis().table(numbers, name=SOURCE)
     found = table.agg(
         n=table.count(),
         a=table["h0"].cast("decimal(38, 0)").sum(),
         b=table["h1"].cast("decimal(38, 0)").sum(),
+        e=table["e"].sum(),
     )
     return _statement(engine, found, engine.base(places, filled=filled, prints=True))
 

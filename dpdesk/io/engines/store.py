@@ -13,7 +13,7 @@ import numpy as np
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencyTable, RowLook, RowRule
-from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.recoding import AnyRecoding, Recoding
 from dpdesk.core.schema import DataProfile, ValueCount, check_forms
@@ -23,8 +23,10 @@ from dpdesk.io.coding import Column
 from dpdesk.io.counting import counted_table, projected
 from dpdesk.io.csvload import Loaded
 from dpdesk.io.database import connect
+from dpdesk.io.engines.refusals import no_looks
 from dpdesk.io.engines.table import EngineTable, Grouped
 from dpdesk.io.failures import private_error
+from dpdesk.io.formats.stat_faults import no_rows
 from dpdesk.io.private.loading import wanted_columns
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.reading import Reading, format_of, resolve_source
@@ -187,6 +189,15 @@ class EngineStore(DataStore):
 
     def _fetch(self, token: CancelToken) -> None:
         names = tuple(name for name in self._columns if name not in self._left_out)
+        engine = self._engine.engine.name
+        sentence = msg(
+            "The method works row by row: {rows:,} rows on {columns:,} columns come from {engine} "
+            "to this computer, as codes in memory.",
+            rows=self.rows,
+            columns=len(names),
+            engine=engine,
+        )
+        self._tell(Note("engine.rows", sentence))
         grouped = self._engine.grouped(names, {}, token, self._tell)
         codes, counts = _collected(grouped, token)
         known = dict(zip(names, grouped.shown, strict=True))
@@ -231,16 +242,7 @@ class EngineStore(DataStore):
         raise self._no_looks()
 
     def _no_looks(self) -> InputError:
-        return InputError(
-            "engine.looks",
-            msg(
-                "{name}: rows of a table that stays in {engine} are not looked at.",
-                name=self.name,
-                engine=self._engine.engine.name,
-            ),
-            hint="Remove `engine` under [source] to read the table to this computer, or run the "
-            "plan from the command line.",
-        )
+        return no_looks(self.name, self._engine.engine.name)
 
     def close(self) -> None:
         """See :meth:`DataStore.close`."""
@@ -351,6 +353,8 @@ def open_engine(
         table = EngineTable(con, engine, spec, path, workspace, kinds)
         keep = spec.empty_rows == KEEP
         found = table.settle(names, keep=keep, token=token, report=report)
+        if not (private or table.rows):  # that there is no row tells of one
+            raise no_rows(path.name, len(names))  # noqa: TRY301
         lost = _unreadable(table, names, token, report) if private else None
         reading = Reading(format_of(spec, path), encoding="utf-8", missing=spec.missing)
         loaded = Loaded(names, table.rows, reading, found, columns=engine.columns, unreadable=lost)

@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ import numpy as np
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.messages import msg
-from dpdesk.core.plain import is_blank
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.io.coding import texts
 from dpdesk.io.database import parquet_source, query
@@ -41,6 +40,8 @@ MOST_VALUES = 20_000_000
 """Different values of a column of which texts are kept here: about 100 bytes each."""
 _MOST_LISTED = 20_000
 """Values that are written into a statement, to be recoded by the engine."""
+_FEW_TABLES = 3
+"""Tables that the engine counts one by one."""
 _BATCH = 1 << 20
 
 
@@ -107,6 +108,8 @@ class EngineTable:
         self._places = {name: place for place, name in enumerate(engine.columns)}
         self._known: dict[str, Dictionary] = {}
         self._grouped: tuple[object, Grouped] | None = None
+        self._wide: Grouped | None = None
+        self._asked = 0
         self._lock = threading.RLock()
 
     def dictionary(self, name: str, token: CancelToken, report: Report) -> Dictionary:
@@ -120,22 +123,24 @@ class EngineTable:
                report: Report) -> FilePrint:  # fmt: skip
         """Find out how many rows there are, and what tells them from others, by some columns.
 
-        Unless rows without any value are kept, the engine is asked to leave them out if the first
+        Unless rows without any value are kept, the engine is asked to leave them out if its first
         column does not show already that there are none.
         """
-        if not keep and names:
-            first = self.dictionary(names[0], token, report)
-            self.filled = any(map(is_blank, first.domain))
-            if self.filled:
-                self._known.clear()
         places = [self._places[name] for name in names]
-        sql = totals_of(self.engine, places, filled=self.filled)
-        with self._fetched(sql, token, report) as (cursor, source):
-            [(self.rows, *sums)] = cursor.execute(
-                f"SELECT c0::BIGINT, c1::VARCHAR, c2::VARCHAR FROM {source}"
-            ).fetchall()
+        self.rows, *sums, empty = self._totals(places, token, report)
+        if empty and not keep:
+            self.filled = True
+            self.rows, *sums, _ = self._totals(places, token, report)
         plain = json.dumps([self.engine.name, list(names), self.rows, *sums], ensure_ascii=True)
         return FilePrint(hashlib.sha256(plain.encode("ascii")).hexdigest())
+
+    def _totals(self, places: Sequence[int], token: CancelToken, report: Report) -> list[int]:
+        report(StepStarted(COUNT, 1, 1))
+        sql = totals_of(self.engine, places, filled=self.filled)
+        with self._fetched(sql, token, report) as (cursor, source):
+            listed = ", ".join(f"coalesce(c{j}::HUGEINT, 0)" for j in range(4))
+            [found] = cursor.execute(f"SELECT {listed} FROM {source}").fetchall()
+        return [int(number) for number in found]
 
     def grouped(
         self,
@@ -152,8 +157,45 @@ class EngineTable:
         with self._lock:
             if self._grouped is None or self._grouped[0] != asked:
                 self._grouped = None
-                self._grouped = asked, self._group(tuple(names), mapping, token, report)
+                wide = None if asked[1] else self._wider(asked[0], token, report)
+                if wide is not None:
+                    found = self._narrowed(wide, asked[0], token)
+                else:
+                    found = self._group(asked[0], mapping, token, report)
+                self._grouped = asked, found
             return self._grouped[1]
+
+    def _wider(self, names: tuple[str, ...], token: CancelToken, report: Report) -> Grouped | None:
+        """A table of more columns that answers for these, where many tables are asked for.
+
+        It holds the columns that were asked for before: risks are figured over dozens of small sets
+        of them, each of which would cost the engine a look at all rows. Not for private methods,
+        which ask for few.
+        """
+        self._asked += 1
+        if self._kinds is not None or self._asked <= _FEW_TABLES or not names:
+            return None
+        if self._wide is None or not {*names} <= {*self._wide.names}:
+            known = tuple(name for name in self._places if name in self._known or name in names)
+            grouped = self._group(known, {}, token, report)
+            with query(self._con, token, self._path) as cursor:
+                cursor.execute("DROP TABLE IF EXISTS wide")
+                cursor.execute("ALTER TABLE grouped RENAME TO wide")
+            self._wide = replace(grouped, table="wide")
+        return self._wide
+
+    def _narrowed(self, wide: Grouped, names: tuple[str, ...], token: CancelToken) -> Grouped:
+        """Some columns of a wider table."""
+        places = [wide.names.index(name) for name in names]
+        keys = ", ".join(f"r{place}" for place in places)
+        listed = ", ".join(f"r{place} AS r{j}" for j, place in enumerate(places))
+        with query(self._con, token, self._path) as cursor:
+            cursor.execute(
+                f"CREATE OR REPLACE TABLE grouped AS SELECT {listed}, sum(n)::BIGINT AS n "
+                f"FROM wide GROUP BY {keys}"
+            )
+        shown = tuple(wide.shown[place] for place in places)
+        return Grouped(self._con, self._path, names, shown)
 
     def _group(
         self,

@@ -7,9 +7,9 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 
-from dpdesk.core.errors import InputError, StorageError
+from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
@@ -40,9 +40,40 @@ def read_in_process(
     if isinstance(answer, ReadDone):
         return answer
     if isinstance(answer, ReadFailed):
-        kind = StorageError if answer.storage else InputError
-        raise kind(answer.code, answer.sentence, hint=answer.hint, details=dict(answer.details))
+        raise _told(answer)
     raise _broken_down(name, ended)
+
+
+def _told(answer: ReadFailed) -> InputError | StorageError:
+    kind = StorageError if answer.storage else InputError
+    return kind(answer.code, answer.sentence, hint=answer.hint, details=dict(answer.details))
+
+
+def read_here(
+    request: ReadRequest, token: CancelToken, progress: Callable[[ReadProgress], None]
+) -> None:
+    """As :func:`read_in_process`, of a server that answers many small questions.
+
+    A process for each would take longer than most answers. A cancel stops what the server does, so
+    the server should be known to answer. Raises as there.
+    """
+    from dpdesk.io.formats.worker import failed, open_reader, write_table
+
+    def tell(made: Answer) -> None:
+        if isinstance(made, ReadProgress):
+            progress(made)
+
+    try:
+        with closing(open_reader(request)) as reader:
+            stop: Callable[[], None] = getattr(reader, "stop", lambda: None)
+            with token.on_cancel(stop):
+                write_table(reader, request, tell)
+    except Cancelled:
+        raise
+    except Exception as error:
+        token.check()
+        raise _told(failed(error, request)) from error
+    token.check()
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int | None:

@@ -84,7 +84,7 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
             head = _head(reader, request.limit)
             done = ReadDone(reader.variables, len(head), head=head)
         else:
-            done = ReadDone(reader.variables, _write(reader, request, tell))
+            done = ReadDone(reader.variables, write_table(reader, request, tell))
         return replace(
             done,
             notes=() if request.private else reader.notes.told(),
@@ -110,7 +110,8 @@ def _coded(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone | N
         return ReadDone(reader.variables, table.rows, encoding=reader.encoding, coded=table)
 
 
-def _write(reader: TableReader, request: ReadRequest, tell: Callable[[Answer], None]) -> int:
+def write_table(reader: TableReader, request: ReadRequest, tell: Callable[[Answer], None]) -> int:
+    """Write the table of a reader into the Parquet file of the request; how many rows it has."""
     done, writer, target = 0, None, request.target
     try:
         for batch in _never_empty(reader.batches(None)):

@@ -95,6 +95,10 @@ class PostgresReader:
         inner = sql.SQL("SELECT {} FROM ({}) AS source ").format(listed, self._source)
         return inner + sql.SQL(tail)
 
+    def stop(self) -> None:
+        """Have the server stop what it does for this reader; from any thread."""
+        self._con.cancel()
+
     def close(self) -> None:
         """End the connection."""
         self._con.close()

@@ -16,7 +16,8 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.frequency import RowRule
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.source_spec import Coarsened, SourceSpec
-from dpdesk.io.engines import installed
+from dpdesk.io.engines import refusals
+from dpdesk.io.engines.postgres import PostgresEngine
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.postgres import postgres_server
@@ -107,6 +108,40 @@ def test_rows_without_any_value_are_left_out_there_as_they_are_here(
         assert tuples(there, ("a", "b")) == tuples(here, ("a", "b"))
 
 
+def test_a_table_without_rows_is_refused_unless_that_tells_of_one(
+    opened: Callable[..., DataStore], server: str
+) -> None:
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute("CREATE TABLE nobody (a TEXT, b TEXT)")
+        con.execute("CREATE TABLE nothing AS SELECT ' ' AS a, NULL::text AS b")
+    for name in ("nobody", "nothing"):
+        with pytest.raises(InputError, match="row") as caught:
+            opened(name)
+        assert caught.value.code == "read.no-rows"
+        store = opened(name, private=True, types=(("a", "text"), ("b", "text")))
+        assert store.rows == store.frequency_table(("b", "a"), CancelToken()).rows == 0
+
+
+def test_an_identifier_is_not_asked_for(
+    opened: Callable[..., DataStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    fetch = PostgresEngine.fetch
+
+    def told(self: PostgresEngine, sql: str, *given: Any) -> None:
+        asked.append(sql)
+        fetch(self, sql, *given)
+
+    monkeypatch.setattr(PostgresEngine, "fetch", told)
+    store = opened("odd")
+    store.leave_out(["t"])
+    store.frequency_table(("u", "n"), CancelToken())
+    store.coded_columns(["u"], CancelToken())
+    assert len(asked) == 6
+    assert "md5" in asked[0]  # of which numbers alone come back
+    assert not any('"t"' in sql for sql in asked[1:])
+
+
 def test_columns_that_are_left_out_stay_there(opened: Callable[..., DataStore]) -> None:
     store = opened("odd")
     store.leave_out(["t", "f"])
@@ -164,7 +199,7 @@ def test_what_is_wrong_is_one_sentence(
             opened("odd", **keys)
         assert "\n" not in caught.value.sentence
         assert caught.value.hint
-    monkeypatch.setattr(installed, "find_spec", lambda name: None)
+    monkeypatch.setattr(refusals, "find_spec", lambda name: None)
     with pytest.raises(InputError, match="the library `ibis` is needed") as missing:
         opened("odd")
     assert missing.value.code == "engine.missing"

@@ -1,4 +1,4 @@
-"""What work in engines needs beyond the program itself, and what is said where it is missing."""
+"""What work in engines needs and what it does not do, and what is said then."""
 
 from __future__ import annotations
 
@@ -34,3 +34,17 @@ def _need(library: str, engine: str) -> None:
             hint=_HINT,
             details={"library": library},
         )
+
+
+def no_looks(name: str, engine: str) -> InputError:
+    """The error for looking at the rows of a table that stays in an engine."""
+    return InputError(
+        "engine.looks",
+        msg(
+            "{name}: rows of a table that stays in {engine} are not looked at.",
+            name=name,
+            engine=engine,
+        ),
+        hint="Remove `engine` under [source] to read the table to this computer, or run the "
+        "plan from the command line.",
+    )
