@@ -138,7 +138,7 @@ class EngineTable:
         report(StepStarted(COUNT, 1, 1))
         sql = totals_of(self.engine, places, filled=self.filled)
         with self._fetched(sql, token, report) as (cursor, source):
-            listed = ", ".join(f"coalesce(c{j}::HUGEINT, 0)" for j in range(4))
+            listed = ", ".join(f"coalesce(nullif(c{j}::VARCHAR, '')::HUGEINT, 0)" for j in range(4))
             [found] = cursor.execute(f"SELECT {listed} FROM {source}").fetchall()
         return [int(number) for number in found]
 

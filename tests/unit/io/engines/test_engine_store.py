@@ -137,9 +137,9 @@ def test_an_identifier_is_not_asked_for(
     store.leave_out(["t"])
     store.frequency_table(("u", "n"), CancelToken())
     store.coded_columns(["u"], CancelToken())
-    assert len(asked) == 6
-    assert "md5" in asked[0]  # of which numbers alone come back
-    assert not any('"t"' in sql for sql in asked[1:])
+    values = [sql for sql in asked if "md5" not in sql]  # of which numbers alone come back
+    assert len(values) == 5
+    assert not any(" AS k0" in sql for sql in values)
 
 
 def test_columns_that_are_left_out_stay_there(opened: Callable[..., DataStore]) -> None:
