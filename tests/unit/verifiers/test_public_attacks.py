@@ -25,10 +25,17 @@ def published(
 ) -> tuple[Attacked, System, np.ndarray]:
     """Counts, some of them 0, of which some are suppressed."""
     rng = np.random.default_rng(seed)
-    dimensions = [Dimension.flat(f"d{n}", [str(i) for i in range(s)]) for n, s in enumerate(sizes)]
     counts = rng.integers(0, 4, int(np.prod(sizes)))
+    cells = int(np.prod([size + 1 for size in sizes]))
+    return suppressed(counts, rng.random(cells) < share, sizes)
+
+
+def suppressed(
+    counts: np.ndarray, hidden: np.ndarray, sizes: tuple[int, ...]
+) -> tuple[Attacked, System, np.ndarray]:
+    """A table of these counts, of which some cells are suppressed."""
+    dimensions = [Dimension.flat(f"d{n}", [str(i) for i in range(s)]) for n, s in enumerate(sizes)]
     system = System.of([filled(dimensions, counts)], zeros_known=False)
-    hidden = rng.random(len(system)) < share
     values = tuple(
         "" if gone else str(value)
         for gone, value in zip(hidden, system.cells.values.tolist(), strict=True)
@@ -87,3 +94,16 @@ def test_cells_beyond_the_limit_are_not_looked_at(monkeypatch: pytest.MonkeyPatc
     found = open_check(attacked, [False], TOKEN, None)
     assert found.status is CheckStatus.NOT_CHECKED
     assert "were not looked at" in found.found
+
+
+def test_a_cell_of_millions_that_moves_with_one_of_a_few_needs_no_program_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hidden = np.zeros((3, 3), dtype=bool)
+    hidden[:2, :2] = True
+    counts = np.array([10**7, 2, 3, 10**7])
+    attacked, _, _ = suppressed(counts, hidden.ravel(), (2, 2))
+    monkeypatch.setattr(attacks, "_LARGE", 0)
+    monkeypatch.setattr(intervals, "both_sides", lambda *given: None)
+    monkeypatch.delattr(intervals.Room, "end")
+    assert told_in_public(attacked, [False], TOKEN) == ("", 0)
