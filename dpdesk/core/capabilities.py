@@ -65,6 +65,14 @@ class Use(Enum):
 
 
 @dataclass(frozen=True)
+class ComparisonWords:
+    """What ways to release are compared for, and by what: a question and a few sentences."""
+
+    question: str
+    about: str
+
+
+@dataclass(frozen=True)
 class Capabilities:
     """What a method does, as data; None where it does not say.
 
@@ -72,7 +80,7 @@ class Capabilities:
     no folder, next to rows or as all that it holds; ``folders`` (those of the public part that its
     tables lie in) of all other releases without rows. ``exports`` are the formats that its releases
     fit, ``uses`` what else can be done with them: empty where nothing can, which is not the same as
-    not said.
+    not said. ``comparison`` words the use of that name.
     """
 
     content: Content | None = None
@@ -83,6 +91,7 @@ class Capabilities:
     tables: tuple[str, ...] = ()
     exports: frozenset[str] | None = None
     uses: frozenset[Use] | None = None
+    comparison: ComparisonWords | None = None
 
     def allows(self, use: Use) -> bool:
         """Whether the method says that its releases can be used so."""

@@ -23,6 +23,7 @@ _SCOPES = {
     "l": "{queries:,} queries on {rows:,} rows, ℓ′ = {size:,}.",
     "cells": "{size:,} cells from {rows:,} rows.",
     "categories": "{size:,} categories, {rows:,} rows.",
+    "sets": "{size:,} most frequent sets in {rows:,} rows.",
     "marginals": "{size:,} marginals from {rows:,} rows.",
 }
 

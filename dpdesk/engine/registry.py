@@ -186,6 +186,8 @@ def _contradiction(method: Method) -> str:
         return "says that it answers questions and has no answers"
     if said.allows(Use.COMPARED) and not isinstance(method, ComparedMethod):
         return "says that it can be compared with the truth and has no comparison"
+    if said.allows(Use.COMPARED) and said.comparison is None:
+        return "says that it can be compared with the truth, but not with what"
     return ""
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,12 +18,11 @@ from numpy.typing import NDArray
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.itemsets.bases import (
     SHARES,
-    Items,
     Transactions,
     chosen_bases,
-    frequent_sets,
     top_sets,
 )
+from dpdesk.engine.methods.itemsets.comparing import found_of
 from dpdesk.engine.methods.itemsets.mined import mined_sets
 from dpdesk.engine.noise.choosing import Coins
 from dpdesk.engine.noise.laplace import DiscreteLaplace
@@ -61,7 +59,8 @@ def share_found(rows: Transactions, top: int, epsilon: Fraction) -> float:
     for basis in bases:
         counted = rows.of_basis(basis)
         cells.append(counted + noise.draw(counted.size, source, TOKEN).reshape(counted.shape))
-    return _share(rows, [own for _, own in top_sets(bases, cells, top, LONGEST)])
+    listed = top_sets(bases, cells, top, LONGEST)
+    return found_of(rows, [listed], top, LONGEST, TOKEN).recall
 
 
 def share_of_views(rows: Transactions, top: int, epsilon: Fraction) -> float:
@@ -78,12 +77,7 @@ def share_of_views(rows: Transactions, top: int, epsilon: Fraction) -> float:
     found = agreeing(views, shape, shared, tables, ones, TOKEN, silent)
     agreed = AgreeingViews(shape, dict(zip(views, found, strict=True)))
     mined = mined_sets(agreed, top, LONGEST, TOKEN, entropy=True)
-    return _share(rows, [own for _, own in mined])
-
-
-def _share(rows: Transactions, listed: Sequence[Items]) -> float:
-    true = {own for _, own in frequent_sets(rows, len(listed), LONGEST, TOKEN)}
-    return len({*listed} & true) / len(listed)
+    return found_of(rows, [mined], top, LONGEST, TOKEN).recall
 
 
 def main() -> None:

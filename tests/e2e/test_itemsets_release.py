@@ -332,3 +332,31 @@ def test_both_lists_are_exported_and_read_back_as_they_were_released(
     assert [[str(cell.value) for cell in row] for row in pages.worksheets[0].iter_rows()] == sets
     with pytest.raises(InputError, match="`sav` describes"):
         exported("sav")
+
+
+@pytest.mark.parametrize("mine", ["basis", "views"])
+def test_both_ways_to_find_sets_are_compared_with_the_true_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mine: str
+) -> None:
+    plan = write_plan(tmp_path, "many", 14, epsilon=500, top=12, mine=mine)
+    assert main(["compare", str(plan), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out.splitlines()[-1])["comparisons"]
+    assert found["badge"] == "internal: uses the truth"
+    assert found["sets"] == 12
+    by_budget, by_top, _ = found["charts"]
+    assert [row[0] for row in by_budget["rows"]] == [50, 250, 500, 5000]
+    assert [row[0] for row in by_top["rows"]] == [10, 12]
+    last = dict(zip(by_budget["columns"], by_budget["rows"][-1], strict=True))
+    for way in ("From bases", "From views"):
+        assert last[f"{way}: precision"] > 0.8  # hardly any noise is left
+        assert last[f"{way}: recall"] + last[f"{way}: false negatives"] == pytest.approx(1)
+
+
+def test_a_way_that_the_budget_does_not_allow_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = write_plan(tmp_path, "mined", 14, rho=5, top=10, mine="views", view_size=5)
+    assert main(["compare", str(plan)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Not compared: From bases, because" in said
+    assert "are listed: From views" in said

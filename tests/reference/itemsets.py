@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import exp
+from statistics import mean, median
 from typing import TypeVar
 
 Found = TypeVar("Found", bound=Hashable)
@@ -24,6 +25,29 @@ def frequent(rows: Rows, most: int, longest: int) -> list[tuple[int, tuple[int, 
     return sorted(
         ((support(rows, own), own) for own in every), key=lambda e: (-e[0], len(e[1]), e[1])
     )[:most]
+
+
+def judged(
+    rows: Rows, lists: Sequence[Sequence[tuple[float, tuple[int, ...]]]], top: int, longest: int
+) -> tuple[float, float, float]:
+    """Precision, recall and median relative error of lists of sets, one set after another."""
+    true = frequent(rows, top, longest)
+    last = true[-1][0]
+    precisions, recalls, errors = [], [], []
+    for listed in lists:
+        sure = sum(own in [each for _, each in true] for _, own in listed)
+        # A set as frequent as the last true one may stand for one that is not listed.
+        tied = sum(
+            support(rows, own) == last and own not in [each for _, each in true]
+            for _, own in listed
+        )
+        right = min(sure + tied, len(true))
+        precisions.append(right / len(listed))
+        recalls.append(right / len(true))
+        errors += [
+            abs(count - support(rows, own)) / max(support(rows, own), 1) for count, own in listed
+        ]
+    return mean(precisions), mean(recalls), median(errors)
 
 
 class AllPaths:

@@ -78,7 +78,7 @@ def test_protections_of_tables_are_compared_in_the_same_window(
     qtbot.addWidget(panel)
     panel.show()
     assert panel._ways.isVisible()
-    assert panel._ways.accessibleName() == "Compare protections…"
+    assert panel._ways.accessibleName() == "Compare ways to release…"
     window = WaysWindow(bench, theme)
     qtbot.addWidget(window)
     window.present()

@@ -69,7 +69,7 @@ class WaysWindow(SideWindow):
     def _build(self, theme: ThemeManager) -> None:
         body = QWidget()
         layout = column(body, gap=SPACE.s)
-        self.title = QLabel(self.tr("Which method gives the most exact answers?"))
+        self.title = QLabel()
         self.title.setWordWrap(True)
         set_look(self.title, "headline")
         self.badge = note(self.tr("⚠ Internal, confidential: uses the true counts"), "caution")
@@ -202,33 +202,10 @@ class WaysWindow(SideWindow):
         self.chart.set_stale(old, self.tr("for other settings: compare again") if old else "")
 
     def _name_ways(self) -> None:
-        """Say which ways the method of the work is compared with."""
-        known, method = self._bench.context.registry, self._bench.work.method
-        title = self.tr("Which method gives the most exact answers?")
-        about = self.tr(
-            "Random queries on the open data, answered from drawn values, Anatomy, "
-            "randomised response and Laplace noise. Nothing is released or kept; it takes "
-            "seconds to a minute. The ways promise different things: only errors are "
-            "compared."
-        )
-        if known.about(method).content is Content.CELLS:
-            title = self.tr("Which protection loses least of the tables?")
-            about = self.tr(
-                "Suppression, rounding, cell keys and noise on the same tables. Random changes "
-                "are drawn for the comparison alone. Nothing is released or kept; the search for "
-                "cells may take minutes. The ways promise different things: only losses are "
-                "compared."
-            )
-        if known.about(method).content is Content.TABLES:
-            title = self.tr("Which way releases the most exact marginals?")
-            about = self.tr(
-                "Random marginals of the rows, from views, cubes and other ways with the same "
-                "budget. Noise is drawn for the comparison alone: nothing is released, kept or "
-                "spent, and the audit log records that the data were looked at. It takes seconds "
-                "to minutes. The ways promise the same: errors alone decide."
-            )
-        self.title.setText(title)
-        self.about.setText(about)
+        """Say for what, and by what, ways to release are compared."""
+        words = self._bench.context.registry.about(self._bench.work.method).comparison
+        self.title.setText(said(words.question) if words else self.tr("Ways to release"))
+        self.about.setText(said(words.about) if words else "")
 
     def _show(self) -> None:
         found = self._compared or ()

@@ -56,7 +56,7 @@ def protect(person: Person, source: Path) -> None:
     assert "k" not in person.desk.workbench.work.parameters
     person.shoot("protect")
     person.go(5)
-    person.click("Compare on queries…")
+    person.click("Compare ways to release…")
     person.click("Compare")
     person.settled()
     person.reads("Which method says most about job at ℓ′ = 3?", "Internal, confidential")

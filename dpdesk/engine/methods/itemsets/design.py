@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from json import dumps
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import LISTS, CuboidTable, Domain
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencySource
-from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query, matching
@@ -63,6 +64,9 @@ from dpdesk.engine.private.settings import cluster_of, misfit
 from dpdesk.engine.private.widths import half_width
 from dpdesk.engine.views.choosing import PlannedNoise
 from dpdesk.engine.views.design import MARGINALS, ViewDesign, designed
+
+if TYPE_CHECKING:
+    from dpdesk.engine.views.marginals import AgreeingViews
 
 ITEMSETS, BASES = LISTS
 ITEMS = "items"
@@ -142,14 +146,19 @@ class ItemsetDesign(Design):
         self, noisy: NoisyTables, token: CancelToken, report: Report
     ) -> tuple[CuboidTable, ...]:
         """See :meth:`Design.process`."""
-        token.check()
         bases, cells = _decoded(noisy.values[0]), noisy.values[1:]
-        found = top_sets(bases, cells, self.settings.top, self.settings.longest)
+        found = self.found(noisy, token)
         values = np.array([count for count, _ in found])
         names = self.settings.dimensions
         sets = listing(names, [own for _, own in found], values, ITEMSETS)
         totals = np.array([int(each.sum()) for each in cells])
         return sets, listing(names, bases, totals, BASES)
+
+    def found(self, noisy: NoisyTables, token: CancelToken) -> list[tuple[float, Items]]:
+        """The sets with their counts, from what was measured alone."""
+        token.check()
+        bases, cells = _decoded(noisy.values[0]), noisy.values[1:]
+        return top_sets(bases, cells, self.settings.top, self.settings.longest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,17 +186,24 @@ class MinedDesign(Design):
         self, noisy: NoisyTables, token: CancelToken, report: Report
     ) -> tuple[CuboidTable, ...]:
         """See :meth:`Design.process`."""
-        from dpdesk.engine.methods.itemsets.mined import mined_sets
-
         agreed, settings = self.of_views.agreed(noisy, token, report), self.settings
-        entropy = self.of_views.settings.entropy
-        found = mined_sets(agreed, settings.top, settings.longest, token, entropy=entropy)
+        found = self._found(agreed, token)
         values = np.array([count for count, _ in found])
         totals = np.array([float(table.sum()) for table in agreed.tables.values()])
         names = settings.dimensions
         sets = listing(names, [own for _, own in found], values, ITEMSETS)
         views = listing(names, list(agreed.tables), totals, BASES)
         return (*self.of_views.view_tables(agreed), sets, views)
+
+    def found(self, noisy: NoisyTables, token: CancelToken) -> list[tuple[float, Items]]:
+        """The sets with their counts, from what was measured alone."""
+        return self._found(self.of_views.agreed(noisy, token, silent), token)
+
+    def _found(self, agreed: AgreeingViews, token: CancelToken) -> list[tuple[float, Items]]:
+        from dpdesk.engine.methods.itemsets.mined import mined_sets
+
+        entropy, most = self.of_views.settings.entropy, self.settings.top
+        return mined_sets(agreed, most, self.settings.longest, token, entropy=entropy)
 
 
 def listing(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.capabilities import (
+    Capabilities,
+    ComparisonWords,
+    Content,
+    Protection,
+    Spending,
+    Use,
+)
 from dpdesk.core.cuboid import LISTS
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
@@ -26,8 +33,11 @@ from dpdesk.engine.private.method import (
 from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
 
 if TYPE_CHECKING:
+    from dpdesk.core.frequency import RowSource
     from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
+    from dpdesk.engine.noise.randomness import RandomSource
+    from dpdesk.engine.querying import Comparison
 
 
 # What itemsets may show; see :mod:`dpdesk.engine.private.public_fields`.
@@ -100,6 +110,14 @@ CARD = MethodCard(
 )
 
 
+COMPARISON = ComparisonWords(
+    "Which way finds more of the most frequent sets?",
+    "The sets that releases from bases and from views would list, next to the true ones, by budget "
+    "and number of sets. Noise is drawn for the comparison alone: nothing is released, kept or "
+    "spent, and the audit log records that the data were looked at. Both ways promise the same.",
+)
+
+
 class Itemsets(PrivateMethod):
     """The most frequent sets of items of transactions, with noisy counts.
 
@@ -115,7 +133,8 @@ class Itemsets(PrivateMethod):
         tables=LISTS,
         folders=("views",),
         exports=OF_LISTS,
-        uses=frozenset({Use.ASKED}),
+        uses=frozenset({Use.ASKED, Use.COMPARED}),
+        comparison=COMPARISON,
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private frequent itemsets"
@@ -176,6 +195,19 @@ class Itemsets(PrivateMethod):
             *(given, token, "itemsets.planned", design_itemsets),
             lambda design: design.charts[-2].answer,
         )
+
+    def compare(
+        self,
+        given: PrivateInput,
+        rows: RowSource,
+        randomness: RandomSource,
+        token: CancelToken,
+        report: Report,
+    ) -> tuple[Comparison, ...]:
+        """See :meth:`ComparedMethod.compare`: sets from bases and from views, and the true ones."""
+        from dpdesk.engine.methods.itemsets.comparing import compared_itemsets
+
+        return compared_itemsets(given, rows, randomness, token, report)
 
     def checking(self) -> Checking[Any]:
         """See :meth:`PrivateMethod.checking`."""

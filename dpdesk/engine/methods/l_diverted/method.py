@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
+from dpdesk.core.capabilities import (
+    Capabilities,
+    ComparisonWords,
+    Content,
+    Protection,
+    RowOrder,
+    Spending,
+    Use,
+)
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
@@ -97,6 +105,14 @@ CARD = MethodCard(
 )
 
 
+COMPARISON = ComparisonWords(
+    "Which method gives the most exact answers?",
+    "Random queries on the open data, answered from drawn values, Anatomy, randomised response and "
+    "Laplace noise. Nothing is released or kept; it takes seconds to a minute. The ways promise "
+    "different things: only errors are compared.",
+)
+
+
 class LDiverted(RowsMethod):
     """Sensitive values drawn uniformly within hidden groups of ℓ′ different values.
 
@@ -111,6 +127,7 @@ class LDiverted(RowsMethod):
         RowOrder.SHUFFLED,
         exports=OF_ROWS,
         uses=frozenset({Use.ASKED, Use.COMPARED}),
+        comparison=COMPARISON,
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Diverted sensitive values"

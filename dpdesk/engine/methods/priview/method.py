@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.capabilities import (
+    Capabilities,
+    ComparisonWords,
+    Content,
+    Protection,
+    Spending,
+    Use,
+)
 from dpdesk.core.cube_parameters import COUNT
 from dpdesk.core.cuboid import Domain
 from dpdesk.core.errors import RefusedError
@@ -107,6 +114,15 @@ CARD = MethodCard(
 )
 
 
+COMPARISON = ComparisonWords(
+    "Which way releases the most exact marginals?",
+    "Random marginals of the rows, from views, cubes and other ways with the same budget. Noise is "
+    "drawn for the comparison alone: nothing is released, kept or spent, and the audit log records "
+    "that the data were looked at. It takes seconds to minutes. The ways promise the same: errors "
+    "alone decide.",
+)
+
+
 class PriView(PrivateMethod):
     """Tables of few dimensions each, from which marginals of any dimensions are made.
 
@@ -122,6 +138,7 @@ class PriView(PrivateMethod):
         folders=("views", "marginals"),
         exports=PLAIN | {SYNTHETIC},
         uses=frozenset({Use.ASKED, Use.BROWSED, Use.COMPARED}),
+        comparison=COMPARISON,
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Differentially private marginals of many columns"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, RowOrder, Spending, Use
+from dpdesk.core.capabilities import (
+    Capabilities,
+    ComparisonWords,
+    Content,
+    Protection,
+    RowOrder,
+    Spending,
+    Use,
+)
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
@@ -48,6 +56,14 @@ CARD = MethodCard(
 )
 
 
+COMPARISON = ComparisonWords(
+    "How exact are counts of drawn values?",
+    "Expected errors of the counts of all values, from rows with drawn values and from counts with "
+    "Laplace noise, by the privacy loss. Nothing is drawn, released or kept. The ways promise "
+    "different things: only errors are compared.",
+)
+
+
 class RandomisedResponse(PaidRowsMethod):
     """Values of chosen columns drawn one by one, with chances that hide the true one.
 
@@ -63,6 +79,7 @@ class RandomisedResponse(PaidRowsMethod):
         RowOrder.SORTED,
         exports=OF_ROWS,
         uses=frozenset({Use.ASKED, Use.COMPARED}),
+        comparison=COMPARISON,
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Randomised response"

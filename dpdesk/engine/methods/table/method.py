@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
+from dpdesk.core.capabilities import (
+    Capabilities,
+    ComparisonWords,
+    Content,
+    Protection,
+    Spending,
+    Use,
+)
 from dpdesk.core.export_formats import OF_CELLS
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
@@ -60,6 +67,14 @@ CARD = MethodCard(
 )
 
 
+COMPARISON = ComparisonWords(
+    "Which protection loses least of the tables?",
+    "Suppression, rounding, cell keys and noise on the same tables. Random changes are drawn for "
+    "the comparison alone. Nothing is released or kept; the search for cells may take minutes. The "
+    "ways promise different things: only losses are compared.",
+)
+
+
 class ProtectedTables(CellsMethod):
     """Counts, sums and means with margins, whose unsafe cells are suppressed or rounded.
 
@@ -73,6 +88,7 @@ class ProtectedTables(CellsMethod):
         Spending.NOTHING,
         exports=OF_CELLS,
         uses=frozenset({Use.COMPARED}),
+        comparison=COMPARISON,
     )
     version: ClassVar[str] = "1"
     title: ClassVar[str] = "Protected tables"

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.types import COMPARE_AT_MOST, OpenWork
-from dpdesk.core.capabilities import ESTIMATED, UNKNOWN, Capabilities, Content, Use
+from dpdesk.core.capabilities import ESTIMATED, UNKNOWN, Capabilities, Use
 from dpdesk.core.charts import Figure
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.forms.spin import NarrowCombo
@@ -296,7 +296,8 @@ class ComparePanel(Panel):
         layout.addWidget(self.band)  # below: what is being clicked stays where it is
 
     def _build_ways(self) -> QPushButton:
-        self._ways = button("", "")
+        tip = self.tr("Measure what each way to release loses on the open data")
+        self._ways = button(self.tr("Compare ways &to release…"), tip)
         self._ways.clicked.connect(self.waysAsked)
         return self._ways
 
@@ -387,7 +388,8 @@ class ComparePanel(Panel):
         self._offer_release()
         known, work = self._bench.context.registry, self._bench.work
         about = known.about(work.method)
-        self._name_ways(about.content)
+        if about.comparison is not None:
+            self._ways.setToolTip(said(about.comparison.question))
         self._ways.setVisible(about.allows(Use.COMPARED) and self._bench.data is not None)
         release = self._bench.release
         made = UNKNOWN if release is None else known.about(release.method)
@@ -397,21 +399,6 @@ class ComparePanel(Panel):
         if candidates:
             self._show_entries()
         self.statusChanged.emit()
-
-    def _name_ways(self, content: Content | None) -> None:
-        text = self.tr("Compare on &queries…")
-        tip = self.tr(
-            "Errors of drawn values, Anatomy, noise and randomised response on these data"
-        )
-        if content is Content.CELLS:
-            text = self.tr("Compare pro&tections…")
-            tip = self.tr("What suppression, rounding, cell keys and noise lose of these tables")
-        elif content is Content.TABLES:
-            text = self.tr("Compare &marginals…")
-            tip = self.tr("Errors of marginals of these rows from views, cubes and other ways")
-        self._ways.setText(text)
-        self._ways.setToolTip(tip)
-        self._ways.setAccessibleName(text.replace("&", ""))
 
     def _offer_release(self) -> None:
         for pin, make in self._make.items():

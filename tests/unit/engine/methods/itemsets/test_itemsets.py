@@ -28,6 +28,7 @@ from dpdesk.engine.methods.itemsets.bases import (
     precision_weights,
     top_sets,
 )
+from dpdesk.engine.methods.itemsets.comparing import found_of
 from dpdesk.engine.methods.itemsets.design import Pace
 from dpdesk.engine.methods.itemsets.merging import best_union
 from dpdesk.engine.methods.itemsets.mined import mined_sets
@@ -35,7 +36,7 @@ from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
 from dpdesk.engine.noise.choosing import Coins, choose
 from dpdesk.engine.views.marginals import AgreeingViews
 from tests.helpers.known_bits import SeededBits
-from tests.reference.itemsets import AllPaths, frequent, permute_and_flip
+from tests.reference.itemsets import AllPaths, frequent, judged, permute_and_flip
 
 TOKEN = CancelToken()
 tables = st.integers(2, 5).flatmap(
@@ -284,3 +285,20 @@ def test_views_pay_with_the_whole_budget_once() -> None:
     assert mined.views.cube.budget == mined.budget == 1
     assert mined.charge(None, "").cost == plan().charge(None, "").cost
     assert not mined.chooses
+
+
+@given(tables, st.integers(1, 6), st.integers(1, 3), st.data())
+def test_lists_are_judged_by_true_counts_and_ties_count_as_found(
+    rows: list[tuple[bool, ...]], top: int, longest: int, data: st.DataObject
+) -> None:
+    every = [own for _, own in frequent(rows, 100, longest)]
+    sets = st.lists(st.sampled_from(every), min_size=1, max_size=top, unique=True)
+    lists = data.draw(st.lists(sets, min_size=1, max_size=3))
+    noisy = [[(float(place), own) for place, own in enumerate(each)] for each in lists]
+    found = found_of(transactions(rows), noisy, top, longest, TOKEN)
+    assert (found.precision, found.recall, found.error) == pytest.approx(
+        judged(rows, noisy, top, longest)
+    )
+    assert found.missed == 1 - found.recall
+    true = [(float(count), own) for count, own in frequent(rows, top, longest)]
+    assert found_of(transactions(rows), [true], top, longest, TOKEN).recall == 1
