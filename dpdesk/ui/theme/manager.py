@@ -444,7 +444,7 @@ def _boxes(theme: Theme) -> str:
     dot = theme.icon * 4 // 5 // 2 * 2
     return f"""
 QCheckBox, QRadioButton {{ spacing: {SPACE.s}px; min-height: {height}px;
-  padding-right: {SPACE.xs}px; font-kerning: none; }}
+  padding: 0 {SPACE.xs}px; font-kerning: none; }}
 QRadioButton[look="goal"] {{ padding: 0 {SPACE.xs}px; }}
 QRadioButton[look="goal-of-lines"] {{ padding: 2px {SPACE.xs}px; }}
 QCheckBox:focus, QRadioButton:focus {{ outline: 2px solid {t.accent}; }}
