@@ -78,10 +78,16 @@ def count_tuples(
 def count_held(
     held: CodedRows, columns: tuple[Column, ...], missing: tuple[str, ...], token: CancelToken
 ) -> FrequencyTable:
-    """As :func:`count_tuples`, of rows in memory and columns whose codes fit one key."""
+    """As :func:`count_tuples`, of rows in memory."""
     domains = [column.domain or () for column in columns]
-    if columns:
-        keys, counts = held.count([held.place(column.sql) for column in columns], token)
+    places = [held.place(column.sql) for column in columns]
+    if columns and not packs(columns):
+        sizes = [len(held.domains[place]) for place in places]
+        codes, counts = count_codes(
+            [held.codes[place] for place in places], sizes, held.rows, token
+        )
+    elif columns:
+        keys, counts = held.count(places, token)
         codes = _digits(keys, *_factors(columns))
     else:
         codes, counts = np.empty((1, 0), np.int32), np.array([held.rows], np.int64)

@@ -47,7 +47,7 @@ _SUMS = (
     "sum((m & 18446744073709551615::UHUGEINT)::HUGEINT * n)::VARCHAR"
 )
 """Sums of both halves of the rows' hashes, which are computed once for both."""
-_PIECE = 1 << 19
+_PIECE, _MOST_COMBINED = 1 << 19, 1 << 12
 
 
 def content_print(
@@ -87,17 +87,18 @@ def counted_print(table: FrequencyTable, place: Path, token: CancelToken) -> str
     try:
         same = [_same(con, table.domains[j], place, token) for j in order]
         written = [_behind_length(each) for each in same]
-        row = " || ".join(f"w{i}" for i in range(len(order)))
         sums = [0, 0]
         for piece in _pieces(len(table.counts)):
+            codes = (table.codes[piece, j] for j in order)
             columns = {
-                f"w{i}": pa.DictionaryArray.from_arrays(pa.array(table.codes[piece, j]), each)
-                for i, (j, each) in enumerate(zip(order, written, strict=True))
+                f"w{i}": pa.DictionaryArray.from_arrays(pa.array(own), pa.array(each, pa.string()))
+                for i, (own, each) in enumerate(_joined(codes, written))
             }
+            row = ", ".join(columns)
             with query(con, token, place) as cursor:
                 cursor.register("counted", pa.table({**columns, "n": table.counts[piece]}))
                 found = cursor.execute(
-                    f"SELECT {_SUMS} FROM (SELECT md5_number({row}) AS m, n FROM counted)"
+                    f"SELECT {_SUMS} FROM (SELECT md5_number(concat({row})) AS m, n FROM counted)"
                 ).fetchone() or (0, 0)
             sums = [total + int(each) for total, each in zip(sums, found, strict=True)]
     finally:
@@ -124,10 +125,28 @@ def _same(
         )
 
 
-def _behind_length(same: Sequence[str]) -> pyarrow.Array:
-    import pyarrow as pa
+def _behind_length(same: Sequence[str]) -> list[str]:
+    return [f"{len(text.encode())}:{text}" for text in same]
 
-    return pa.array([f"{len(text.encode())}:{text}" for text in same], pa.string())
+
+def _joined(
+    codes: Iterable[NDArray[np.int32]], written: Sequence[Sequence[str]]
+) -> Iterator[tuple[NDArray[np.int32], Sequence[str]]]:
+    """Columns of few texts as one of all their combinations, so that there are fewer to put
+    together.
+    """
+    held: NDArray[np.int32] | None = None
+    listed: Sequence[str] = ()
+    for own, each in zip(codes, written, strict=True):
+        if held is not None and len(listed) * len(each) <= _MOST_COMBINED:
+            held = held * np.int32(len(each)) + own
+            listed = [first + second for first in listed for second in each]
+            continue
+        if held is not None:
+            yield held, listed
+        held, listed = own, each
+    if held is not None:
+        yield held, listed
 
 
 def _different(table: FrequencyTable, order: Sequence[int], same: Sequence[Sequence[str]]) -> int:

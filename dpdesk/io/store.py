@@ -261,7 +261,7 @@ class DataStore:
             if table is not None:
                 return table
         missing, held = self.reading.missing, self._held
-        if held is not None and packs(columns):
+        if held is not None:
             table = count_held(held, columns, missing, token)
         elif quickly_counted(columns, self.rows):
             coded = [self._coded(column, token) for column in columns]
@@ -439,7 +439,7 @@ class DataStore:
         key = tuple(names)
         if key not in self._prints:
             columns = [self._column(name) for name in names]
-            if packs(columns):
+            if packs(columns) or self._held is not None:
                 table = self.frequency_table(names, token)
                 self._prints[key] = counted_print(table, self.path, token)
             else:

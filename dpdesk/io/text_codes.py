@@ -17,6 +17,8 @@ from dpdesk.io.coding import texts
 _KEY_BYTES = 8
 _PLACES_EACH = 8
 """Places that are marked at most for each row where groups are numbered without sorting."""
+_MOST_KEYS = 1 << 62
+"""Numbers of tuples that fit a key; with more, those that occur are numbered anew."""
 
 
 class LaterTexts(Sequence[str]):
@@ -120,9 +122,12 @@ def count_codes(
     groups, known = np.zeros(rows, np.int64), min(rows, 1)
     for column, size in zip(codes, sizes, strict=True):
         token.check()
-        if known == rows:  # each is a tuple of its own: no column can tell more apart
-            break
-        groups, known = _numbered(groups * size + column, known * size)
+        if known * size > _MOST_KEYS:
+            groups, known = _numbered(groups, known)
+            if known == rows:  # each is a tuple of its own: no column can tell more apart
+                break
+        groups, known = groups * size + column, known * size
+    groups, known = _numbered(groups, known)
     first = np.empty(known, np.int64)
     first[groups[::-1]] = np.arange(rows - 1, -1, -1)
     found = np.empty((known, len(codes)), np.int32)

@@ -27,6 +27,8 @@ from dpdesk.io.formats.columns import check_names
 from dpdesk.io.formats.fixedwidth import described_columns
 from dpdesk.io.formats.loading import request_for
 from dpdesk.io.formats.table import Notes
+from dpdesk.io.private.coded import lost_codes
+from dpdesk.io.private.held_lines import MOST_COLUMNS, HeldLines
 from dpdesk.io.private.lines import (
     FILLED,
     SEPARATOR,
@@ -43,6 +45,8 @@ from dpdesk.io.workspace import Workspace
 if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
+
+    from dpdesk.io.coded_rows import CodedRows
 
 _FULL = "rows_with_values"
 
@@ -97,7 +101,7 @@ def _loaded(
     report(StepStarted(CHECK, 1, STEPS))
     file_format = format_of(spec, path)
     if file_format == "csv":
-        return _load_text(con, path, spec, token, report)
+        return _load_text(con, path, spec, token, report, held)
     if file_format == "fixed":
         return load_fixed(con, path, base, spec, token, report)
     from dpdesk.io.private.foreign import load_typed
@@ -204,7 +208,12 @@ def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> Reque
 
 
 def _load_text(
-    con: DuckDBPyConnection, path: Path, spec: SourceSpec, token: CancelToken, report: Report
+    con: DuckDBPyConnection,
+    path: Path,
+    spec: SourceSpec,
+    token: CancelToken,
+    report: Report,
+    held: bool,
 ) -> Loaded:
     codec = line_codec(spec.encoding or "", path.name)
     grammar = Grammar(spec.delimiter or "", spec.quote or "", spec.escape or "")
@@ -214,8 +223,9 @@ def _load_text(
     report(StepStarted(LOAD, 2, STEPS))
     texts = [f"f{c}" for c in range(len(wanted.names))]
     listed = typed_sql(texts, wanted.kinds, spec)
-    rows, lost = insert_lines(
-        con, path, lines, grammar, width, wanted.places, listed, token, counted(spec)
+    holding = HeldLines(wanted.kinds, spec) if held and len(texts) <= MOST_COLUMNS else None
+    rows, lost, coded = insert_lines(
+        con, path, lines, grammar, width, wanted.places, listed, token, counted(spec), holding
     )
     reading = Reading(
         format="csv",
@@ -228,8 +238,12 @@ def _load_text(
         skip=spec.skip or 0,
         escape=spec.escape or "",
     )
-    facts = {"unreadable_lines": lost, **lost_values(con, path, wanted.names, token)}
-    return Loaded(wanted.names, rows, reading, lines.print, NO_BOOK, names, facts)
+    given = wanted.names, rows, reading, lines.print, NO_BOOK, names
+    facts: dict[str, object] = {"unreadable_lines": lost}
+    if coded is not None:
+        facts |= lost_codes(coded, wanted.names)
+        return Loaded(*given, facts, coded=coded.domains, held=coded)
+    return Loaded(*given, facts | lost_values(con, path, wanted.names, token))
 
 
 def insert_lines(
@@ -242,21 +256,34 @@ def insert_lines(
     listed: str,
     token: CancelToken,
     where: str,
-) -> tuple[int, int]:
+    holding: HeldLines | None = None,
+) -> tuple[int, int, CodedRows | None]:
     """Make the table ``raw`` of lines; how many rows it has, and how many lines were unreadable.
 
     ``listed`` are its columns in SQL, from the fields f0, f1, … that ``places`` tells, ``where``
-    is the condition of its rows.
+    is the condition of its rows. Where ``holding`` has room for all values, the filled lines are
+    held as codes instead, which are the third answer.
     """
-    lost, made = LostLines(), "CREATE TABLE {} AS"
+    lost = LostLines()
     with query(con, token, path) as cursor:
+        made = f"CREATE TABLE {RAW} AS"
         for table in _some(lines, grammar, width, places, lost):
+            if table.num_rows and holding is not None:
+                if holding.take(cursor, table):
+                    continue
+                holding.put(cursor)
             cursor.register("block", table)
-            cursor.execute(f"{made.format(RAW)} SELECT {listed} FROM block WHERE {where}")
+            cursor.execute(f"{made} SELECT {listed} FROM block WHERE {where}")
             cursor.unregister("block")
-            made = "INSERT INTO {}"
+            made = f"INSERT INTO {RAW}"
+        if holding is not None:
+            coded = holding.coded()
+            if coded is not None:
+                cursor.execute(f"DROP TABLE {RAW}")
+                return coded.rows, lost.count, coded
+            holding.put(cursor)
         counted = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
-    return int(counted[0]) if counted else 0, lost.count
+    return int(counted[0]) if counted else 0, lost.count, None
 
 
 def _some(
@@ -392,7 +419,7 @@ def load_fixed(
         texts = [_cut(columns[j].start, columns[j].width, decimals[j]) for j in wanted.places]
         filled = _filled(columns)
     listed = typed_sql(texts, wanted.kinds, spec)
-    rows, lost = insert_lines(
+    rows, lost, _ = insert_lines(
         con, path, lines, grammar, width, places, listed, token, counted(spec, filled)
     )
     reading = Reading("fixed", encoding=codec, missing=spec.missing)

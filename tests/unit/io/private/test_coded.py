@@ -22,7 +22,7 @@ from dpdesk.core.source_spec import read_source
 from dpdesk.io import coded_rows
 from dpdesk.io.formats.coded import write_codes
 from dpdesk.io.formats.table import Values
-from dpdesk.io.private import foreign
+from dpdesk.io.private import foreign, held_lines, lines, loading
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
@@ -50,7 +50,7 @@ def written(path: Path, table: pa.Table) -> Path:
 def opened(
     path: Path, workspace: Workspace, types: dict[str, str] = TYPES, **more: Any
 ) -> DataStore:
-    given = {"path": path.name, "missing": ["n/a"], "types": types, **more}
+    given = {"path": path.name, "missing": ["n/a"], "types": types} | more
     spec = read_source(given, "plan")
     return DataStore.open(spec, path.parent, workspace, CancelToken(), silent, private=True)
 
@@ -82,6 +82,69 @@ def test_codes_are_the_rows_of_a_table_of_texts(
     with closing(opened(path, workspace, **more)) as store:
         assert store._held is None
         assert seen(store) == held
+
+
+TEXT = {
+    "encoding": "utf-8",
+    "delimiter": ",",
+    "quote": '"',
+    "decimal": ",",
+    "header": True,
+    "types": {"place": "text", "age": "number", "true": "text", "group": "date"},
+    "date_order": "ymd",
+}
+LINES = (
+    *(
+        "a,1,x,2024-02-29",
+        '"b, c",-7,,1999-01-01',
+        ",,,",
+        "  ",
+        "é,n/a,nul\0,2023-02-29",
+        '"a',
+        "a,1",
+    ),
+    *("e\u0301, 1 ,x,soon", '"say ""so""","3,5",y,', "n/a,1e3,n/a,n/a", "a,1.0,x,2024-02-29"),
+)
+
+
+@pytest.mark.parametrize("more", [{}, {"empty_rows": "keep"}])
+@pytest.mark.parametrize("most", [1 << 16, 6, 3, 0])
+@pytest.mark.parametrize("block", [1 << 22, 40])
+def test_lines_that_are_held_are_the_rows_of_a_table(
+    *,
+    block: int,
+    most: int,
+    more: dict[str, Any],
+    tmp_path: Path,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many values are held before the rest goes into the database."""
+    monkeypatch.setattr(lines, "_BLOCK", block)
+    path, names = tmp_path / "rows.csv", "place,age,true,group"
+    path.write_bytes("\n".join([names, *LINES * 7]).encode() + b"\n\xff,2,z,2024-02-29\n")
+    monkeypatch.setattr(held_lines, "MOST_HELD", most)
+    with closing(opened(path, workspace, **TEXT, **more)) as store:
+        assert (store._held is not None) == (most > 6)
+        held = seen(store)
+    monkeypatch.setattr(loading, "MOST_COLUMNS", -1)
+    with closing(opened(path, workspace, **TEXT, **more)) as store:
+        assert store._held is None
+        assert seen(store) == held
+
+
+def test_lines_of_many_values_become_a_table_at_the_end(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "_BLOCK", 1000)
+    names = [f"p{number}" for number in range(2_000)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["place", *names]), "utf-8")
+    given = {**TEXT, "types": {"place": "text"}, "date_order": None}
+    plan = {key: value for key, value in given.items() if value is not None}
+    with closing(opened(path, workspace, **plan)) as store:
+        assert store._held is None
+        assert [row[0] for row in store.page(0, 2_000)] == names
 
 
 @pytest.mark.parametrize("most", [-1, foreign._MOST_CODED])

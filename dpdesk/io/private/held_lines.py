@@ -1,0 +1,113 @@
+"""Lines of a text held as codes while they are read, as long as each column has few values.
+
+Each different text is looked at once, by the statement that reads columns of texts; a table of many
+columns in the database costs far more than its codes, and is made only where that is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.core.source_spec import KEEP, SourceSpec
+from dpdesk.io.coded_rows import CodedRows, narrow
+from dpdesk.io.coding import most_coded, texts
+from dpdesk.io.csvload import RAW
+from dpdesk.io.private.lines import FILLED
+from dpdesk.io.private.values import value_sql
+
+if TYPE_CHECKING:
+    import pyarrow
+    from duckdb import DuckDBPyConnection
+
+MOST_HELD = 1 << 16
+"""Different texts of a column; with more, lines go into the database."""
+MOST_COLUMNS = 1_000
+Codes = NDArray[np.unsignedinteger[Any]]
+
+
+class HeldLines:
+    """Rows of the columns of these ``kinds``, line by line."""
+
+    def __init__(self, kinds: Sequence[str], spec: SourceSpec) -> None:
+        self._kinds, self._keep = kinds, spec.empty_rows == KEEP
+        self._how = (spec.missing, spec.decimal or ".", spec.date_order or "")
+        self._values: dict[str, dict[str, str]] = {kind: {} for kind in kinds}
+        self._places: list[dict[str, int]] = [{} for _ in kinds]
+        self._blocks: list[list[Codes]] = []
+        self._full = False
+
+    def take(self, cursor: DuckDBPyConnection, block: pyarrow.Table) -> bool:
+        """Hold the lines of a block; False, for good, where there is no room for their values."""
+        if self._full:
+            return False
+        if not self._keep:
+            block = block.filter(block.column(FILLED))
+        encoded = [
+            block.column(j).combine_chunks().dictionary_encode() for j in range(len(self._kinds))
+        ]
+        self._full = any(len(each.dictionary) > MOST_HELD for each in encoded)
+        if self._full:
+            return False
+        found = [texts(each.dictionary) for each in encoded]
+        for kind in self._values:
+            self._look_up(cursor, kind, found)
+        codes: list[Codes] = []
+        for own, kind, each, places in zip(found, self._kinds, encoded, self._places, strict=True):
+            values = self._values[kind]
+            here = [places.setdefault(values[text], len(places)) for text in own]
+            codes.append(np.array(here, narrow(len(places)))[each.indices.to_numpy()])
+        self._blocks.append(codes)
+        self._full = any(len(places) > MOST_HELD for places in self._places)
+        return True
+
+    def _look_up(
+        self, cursor: DuckDBPyConnection, kind: str, found: Sequence[Sequence[str]]
+    ) -> None:
+        """Note the values of the texts of columns of a kind that were not seen yet."""
+        import pyarrow as pa
+
+        known = self._values[kind]
+        mine = [own for own, each in zip(found, self._kinds, strict=True) if each == kind]
+        new = list(dict.fromkeys(text for own in mine for text in own if text not in known))
+        if new:
+            cursor.register("listed", pa.table({"v": pa.array(new, pa.large_string())}))
+            value = value_sql("v", kind, *self._how)
+            made = cursor.sql(f"SELECT {value} AS w FROM listed").to_arrow_table()
+            known.update(zip(new, texts(made.column(0)), strict=True))
+            cursor.unregister("listed")
+
+    def coded(self) -> CodedRows | None:
+        """All rows; None where lines are not held, or a column has too many values for codes."""
+        rows = sum(len(codes[0]) for codes in self._blocks)
+        many = any(len(places) > most_coded(rows) for places in self._places)
+        if many or self._full:
+            return None
+        domains = [tuple(sorted(places)) for places in self._places]
+        columns: list[Codes] = []
+        for j, (places, domain) in enumerate(zip(self._places, domains, strict=True)):
+            kind, rank = narrow(len(domain)), {value: at for at, value in enumerate(domain)}
+            ranks = np.array([rank[value] for value in places], kind)
+            parts = [ranks[codes[j]] for codes in self._blocks]
+            columns.append(np.concatenate([np.empty(0, kind), *parts]))
+        return CodedRows(tuple(domains), tuple(columns), rows)
+
+    def put(self, cursor: DuckDBPyConnection) -> None:
+        """Add the rows to the table ``raw``, and hold them no longer."""
+        import pyarrow as pa
+
+        values = [pa.array(list(places), pa.string()) for places in self._places]
+        listed = ", ".join(f"f{j} AS c{j}" for j in range(len(values)))
+        for codes in self._blocks:
+            arrays = [
+                pa.DictionaryArray.from_arrays(pa.array(own.astype(np.int32)), each)
+                for own, each in zip(codes, values, strict=True)
+            ]
+            names = [f"f{j}" for j in range(len(values))]
+            cursor.register("block", pa.table(arrays, names=names))
+            cursor.execute(f"INSERT INTO {RAW} SELECT {listed} FROM block")
+            cursor.unregister("block")
+        self._blocks = []
