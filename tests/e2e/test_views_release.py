@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -18,8 +20,9 @@ from dpdesk.core.home import default_home
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus
 from dpdesk.project.audit import AuditLog
-from tests.helpers.cubes import people, release, write_plan, write_register
+from tests.helpers.cubes import people, release, toml, write_plan, write_register
 from tests.helpers.forging import check_found, forged, manifest_of
+from tests.helpers.pinned import pin
 
 Said = dict[str, Any]
 Forgery = Callable[[Said, Path], None]
@@ -276,6 +279,38 @@ def test_other_ways_are_compared_on_the_rows_and_on_a_public_twin(
         assert len(log.entries_of("compared on the data")) == looked  # no look at the people
     assert main(["compare", str(plan), "--twin", str(tmp_path / "none.csv")]) == 2
     assert "none.csv" in capsys.readouterr().err
+
+
+def test_more_columns_are_asked_and_browsed_than_arrays_have_axes(
+    context: AppContext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draw, names = Random(4), [f"i{n}" for n in range(80)]
+    rows = [[draw.choice("01") for _ in names] for _ in range(60)]
+    source = tmp_path / "many.csv"
+    source.write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n", "utf-8")
+    keys = {
+        "dimensions": names,
+        "domains": {name: ["0", "1"] for name in names},
+        "views": [names[start : start + 9] for start in range(0, 80, 8)],
+        "epsilon": 10_000,
+    }
+    given = [f"{key} = {toml(value)}" for key, value in keys.items()]
+    head = ["version = 1", "[source]", 'path = "many.csv"', "[protection]", 'method = "priview"']
+    plan = tmp_path / "many.toml"
+    plan.write_text("\n".join([*head, *given, ""]), "utf-8")
+    out = release(context, pin(plan), tmp_path / "out").out
+    assert verify_release(out, context.registry, CancelToken(), silent).ok
+    asked = ["query", str(out), "--by", "i3,i1", "--where", "i2=1", "--json"]
+    assert main(asked) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])["rows"]
+    true = Counter((row[3], row[1]) for row in rows if row[2] == "1")
+    assert [round(row["value"]) for row in told] == [true[a, b] for a in "01" for b in "01"]
+    cube = open_cube(context, out, CancelToken(), silent)
+    pivot = cube.look(first_view(cube), CancelToken(), silent)
+    assert pivot.grid.values.size >= 4
+    rows_file = tmp_path / "rows.csv"
+    assert main(["export", str(out), "--format", "synthetic", "--out", str(rows_file)]) == 0
+    assert len(rows_file.read_text("utf-8").splitlines()[0].split(",")) == 80
 
 
 def test_a_method_without_comparison_is_refused_before_its_data_are_read(

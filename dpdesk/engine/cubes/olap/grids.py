@@ -583,13 +583,14 @@ def _grid(
 ) -> CubeGrid:
     cube = reader.cube
     shown = [axis for axis, each in enumerate(groups) if each.shown]
-    hidden = tuple(axis for axis, each in enumerate(groups) if not each.shown)
+    shape = [len(groups[axis].labels) for axis in shown]
     asked = [each.column for each in query.by]
     order = [asked.index(cube.domain.dimensions[axis]) for axis in shown]
     turn = sorted(range(len(order)), key=order.__getitem__)
 
     def view(values: Floats) -> Floats:
-        return np.array(values.squeeze(axis=hidden).transpose(turn), order="C")
+        # What is not shown has one group, and may have no axis.
+        return np.array(values.reshape(shape).transpose(turn), order="C")
 
     return CubeGrid(
         tuple(asked),

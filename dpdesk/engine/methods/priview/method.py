@@ -326,8 +326,10 @@ class ViewReader:
                 hint="Distinguish fewer columns, or roll some up.",
             )
         made = self._agreed.marginal(places, token, entropy=cube.given.entropy)
-        values = summed(made.values, mask, groups, token)
-        variances = self._variances(places, groups)
+        # An axis for each column asked for alone: there are more columns than arrays have axes.
+        own = [groups[i] for i in places]
+        values = summed(made.values, (1 << len(places)) - 1, own, token)
+        variances = self._variances(places, own)
         files = cube.vectors[COUNT].files
         if made.covered:
             smallest = min((m for m in files if not mask & ~m), key=lambda m: m.bit_count())
@@ -335,17 +337,14 @@ class ViewReader:
         return Sums(values, variances, tuple(files.values()), self._notes(places, made.gap))
 
     def _variances(self, places: Places, groups: Sequence[AxisGroups]) -> Floats:
-        """Of noise alone, in the lattice of the dimensions asked for: others are summed up."""
+        """Of noise alone, in the lattice of the dimensions asked for, whose groups these are."""
         known = self._noise.known
         unknown = np.zeros(1 << len(places))
         for below in range(len(unknown)):
             own = known.get(mask_of(places[i] for i in members(below)))
             unknown[below] = 0.0 if own is None else 1 / own
         shape = [self.cube.shape[i] for i in places]
-        found = sum_variances(unknown, shape, [groups[i].sizes for i in places])
-        inner = [len(each.labels) if i in places else 1 for i, each in enumerate(groups)]
-        outer = [len(each.labels) for each in groups]
-        return np.array(np.broadcast_to(found.reshape(inner), outer))
+        return sum_variances(unknown, shape, [each.sizes for each in groups])
 
     def _notes(self, places: Places, gap: float) -> tuple[str, ...]:
         names = " × ".join(self.cube.domain.dimensions[i] for i in places)
