@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from math import floor
 from typing import TYPE_CHECKING
 
@@ -76,8 +77,13 @@ class Noise(Enum):
     GAUSSIAN = "discrete-gaussian"
 
 
+@lru_cache(maxsize=64)
 def sampler(noise: Noise, spread: Fraction) -> DiscreteNoise:
-    """The distribution with scale b (Laplace) or variance parameter sigma^2 (Gaussian)."""
+    """The distribution with scale b (Laplace) or variance parameter sigma^2 (Gaussian).
+
+    The last ones are kept: their tables take longer to make than a small table of noise to draw,
+    and a release has many tables with the same noise.
+    """
     if noise is Noise.LAPLACE:
         from dpdesk.engine.noise.laplace import DiscreteLaplace
 

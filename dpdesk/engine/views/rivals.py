@@ -37,7 +37,6 @@ from dpdesk.core.messages import msg
 from dpdesk.engine.cubes.lattice import CubePlan, cell_variances, information, mask_of
 from dpdesk.engine.cubes.mechanism import RowEffect, Sensitivity, spread
 from dpdesk.engine.cubes.planners import plan_all, plan_base, plan_bmax
-from dpdesk.engine.noise.discrete import DiscreteNoise
 from dpdesk.engine.noise.randomness import RandomSource
 from dpdesk.engine.private.counting import PlacedRows
 from dpdesk.engine.private.kinds import Noise, sampler, stated_variance
@@ -68,7 +67,6 @@ class Truth:
     randomness: RandomSource = field(repr=False)
     token: CancelToken = field(repr=False)
     known: dict[Places, Floats] = field(default_factory=dict, repr=False)
-    samplers: dict[Fraction, DiscreteNoise] = field(default_factory=dict, repr=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -106,10 +104,7 @@ class Truth:
 
     def draw(self, scale: Fraction, shape: Sequence[int]) -> Floats:
         """Fresh integer noise, in rows."""
-        known = self.samplers.get(scale)
-        if known is None:  # its tables are costly, and many tables bear the same noise
-            known = self.samplers[scale] = sampler(self.noise, scale)
-        drawn = known.draw(prod(shape), self.randomness, self.token)
+        drawn = sampler(self.noise, scale).draw(prod(shape), self.randomness, self.token)
         return drawn.reshape(tuple(shape)).astype(np.float64)
 
     def finely(self, scale: float, shape: Sequence[int]) -> Floats:

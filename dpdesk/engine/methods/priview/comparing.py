@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import cycle
 from math import comb, prod
 
 import numpy as np
@@ -75,7 +76,7 @@ class _Scene:
         truth = self.truth
         tables = [truth.table(view) for view in design.chosen.views]
 
-        def draw() -> Release:
+        def drawn() -> Release:
             found = tuple(
                 np.rint(table).astype(np.int64)
                 + (self._noise(design, number, table.shape) if noisy else 0)
@@ -85,7 +86,9 @@ class _Scene:
             entropy = design.settings.entropy
             return lambda places: agreed.marginal(places, self.token, entropy=entropy).values
 
-        return Way(VIEWS if noisy else FLOOR, draw)
+        # One release says all marginals, whatever their size: it is drawn once.
+        made = cycle([drawn() for _ in range(DRAWS if noisy else 1)])
+        return Way(VIEWS if noisy else FLOOR, lambda: next(made))
 
     def _noise(self, design: ViewDesign, number: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
         return design.channel.noise(number, shape, self.truth.randomness, self.token)
@@ -175,11 +178,12 @@ def _comparison(scene: _Scene, rows: int, report: Report) -> Comparison:
     def step() -> None:
         report(StepProgress(_STEP, next(steps), total, "comparisons"))
 
+    own, floor = scene.views(scene.design), scene.views(scene.design, noisy=False)
     by_size: Lines = {}
     unable: dict[str, str] = {}
     for place, k in enumerate(sizes):
         step()
-        for label, errors in _measured(scene, scene.design, k, budget, unable):
+        for label, errors in _measured(scene, (own, floor), k, budget, unable):
             by_size.setdefault(label, [None] * len(sizes))[place] = errors
     by_budget: Lines = {
         label: [None, line[sizes.index(middle)], None] for label, line in by_size.items()
@@ -189,18 +193,22 @@ def _comparison(scene: _Scene, rows: int, report: Report) -> Comparison:
             continue
         step()
         other = budget * factor
-        for label, errors in _measured(scene, scene.at(other), middle, other, unable):
+        views = scene.views(scene.at(other)), floor
+        for label, errors in _measured(scene, views, middle, other, unable):
             by_budget.setdefault(label, [None] * len(BUDGETS))[place] = errors
     by_cover: Lines = {VIEWS: [], FLOOR: []}
     covered = []
     for cover in COVERS:
         step()
         design = scene.covering(cover)
-        if design is not None:
-            covered.append(cover)
-            for noisy, label in ((True, VIEWS), (False, FLOOR)):
-                way = scene.views(design, noisy=noisy)
-                by_cover[label].append(_errors(scene, way, middle, DRAWS if noisy else 1))
+        if design is None:
+            continue
+        covered.append(cover)
+        ways = own, floor
+        if design is not scene.design:
+            ways = scene.views(design), scene.views(design, noisy=False)
+        for way in ways:
+            by_cover[way.label].append(_errors(scene, way, middle))
     charts = _charts(scene, middle, by_size, by_budget, covered, by_cover)
     many = sum(map(len, scene.asked.values()))
     return Comparison(
@@ -212,19 +220,18 @@ def _comparison(scene: _Scene, rows: int, report: Report) -> Comparison:
 
 
 def _measured(
-    scene: _Scene, design: ViewDesign, k: int, budget: Fraction, unable: dict[str, str]
+    scene: _Scene, views: tuple[Way, Way], k: int, budget: Fraction, unable: dict[str, str]
 ) -> Iterator[tuple[str, Errors]]:
     """All ways with a budget; those that these data do not allow are noted in ``unable``."""
-    yield VIEWS, _errors(scene, scene.views(design), k, DRAWS)
-    yield FLOOR, _errors(scene, scene.views(design, noisy=False), k, 1)
-    for way in rivals_of(scene.truth, scene.asked[k], budget):
+    for way in (*views, *rivals_of(scene.truth, scene.asked[k], budget)):
         if isinstance(way, Unable):
             unable.setdefault(way.label, way.reason)
         else:
-            yield way.label, _errors(scene, way, k, 1 if way.label == UNIFORM else DRAWS)
+            yield way.label, _errors(scene, way, k)
 
 
-def _errors(scene: _Scene, way: Way, k: int, draws: int) -> Errors:
+def _errors(scene: _Scene, way: Way, k: int) -> Errors:
+    draws = 1 if way.label in (FLOOR, UNIFORM) else DRAWS
     return measured(scene.truth, way, scene.asked[k], draws)
 
 
