@@ -221,7 +221,7 @@ def _answer(lines: dict[str, Line], measure: str) -> str:
         msg("{way} ({error})", way=WAYS[way], error=format_figure(getattr(each, measure), "share"))
         for way, each in last.items()
     ]
-    return msg("At the right end: {ways}.", ways=joined(said, "; "))
+    return msg("At the right end: {said}.", said=joined(said, "; "))
 
 
 def _sentence(settings: ItemsetSettings, by_budget: dict[str, Line], unable: dict[str, str]) -> str:
