@@ -69,7 +69,7 @@ def missing_apart(hierarchy: Hierarchy, data: DataStore) -> tuple[Hierarchy, str
 
 
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
-ON_FILES = frozenset({"hierarchy.reading"})
+ON_FILES = frozenset({"hierarchy.reading", "population.reading"})
 """Notes on files that a release does not hold, so that nobody can make them again from it."""
 
 
@@ -130,7 +130,11 @@ def prepare_rows(
         file = str(given.parameters.get("population") or "")
         if file:
             place = base / file, context.workspace, token
-            given = replace(given, population=read_population(plan, given, *place))
+            people = read_population(plan, given, *place)
+            given = replace(given, population=people)
+            for sentence in people.notes:
+                told = msg("Population file {file}: {note}", file=people.name, note=sentence)
+                notes.add("population.reading", told)
     except BaseException:
         if store is not data:
             store.close()
@@ -204,7 +208,8 @@ def read_population(
                 details={"key": "population", "attribute": absent[0]},
             )
         table = store.frequency_table(names, token)
-        return Population(store.name, store.sha256, table, store.size)
+        told = tuple(store.reading.notes)
+        return Population(store.name, store.sha256, table, store.size, told)
 
 
 def _noted(
@@ -515,7 +520,8 @@ def _columns_hint(columns: Sequence[str]) -> str:
 class _Notes:
     """Sentences that are reported as they come and kept for the evidence.
 
-    Those on files of hierarchies are ``recorded`` apart: a release does not hold these files.
+    Those on files of hierarchies and of the population are ``recorded`` apart: a release does not
+    hold these files.
     """
 
     def __init__(self, report: Report) -> None:

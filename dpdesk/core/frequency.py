@@ -83,12 +83,16 @@ class FrequencyTable:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The rows of a file of the population, counted by some columns; its name, hash and size."""
+    """The rows of a file of the population, counted by some columns; its name, hash and size.
+
+    ``notes`` are sentences on how it was read.
+    """
 
     name: str
     sha256: str
     table: FrequencyTable = field(repr=False)
     size: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

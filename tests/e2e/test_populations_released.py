@@ -15,7 +15,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import DpdeskError, RefusedError
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.jobs import CancelToken, Note, silent
 from dpdesk.core.release import CheckStatus, VerifyReport
 from tests.helpers.forging import canonical, manifest_of, seal_again
 
@@ -65,6 +65,24 @@ def verified(
 ) -> VerifyReport:
     place = CancelToken(), silent, source, context.workspace
     return verify_release(release, context.registry, *place, population=population)
+
+
+def test_how_the_population_was_read_is_told_and_kept(context: AppContext, tmp_path: Path) -> None:
+    run(context, tmp_path)
+    people = [f"{at};{sex};{town}" for at, (town, sex) in enumerate(_SAMPLE + _OTHERS)]
+    lines = ["id;sex;town", *people, ";;", "x;f;K\xf6ln"]
+    (tmp_path / "all.csv").write_bytes("\n".join([*lines, ""]).encode("latin-1"))
+    told: list[object] = []
+    again = tmp_path / "again"
+    run_plan(context, tmp_path / "plan.json", again, CancelToken(), told.append)
+    notes = [str(each.sentence) for each in told if isinstance(each, Note)]
+    found = [note for note in notes if note.startswith("Population file all.csv: ")]
+    assert any("read as cp1252, a guess" in note for note in found), notes
+    assert any("holds no value and was left out" in note for note in found), notes
+    evidence = (again / "internal/evidence.json").read_text("utf-8")
+    assert all(json.dumps(note, ensure_ascii=False) in evidence for note in found)
+    assert "all.csv" not in (again / "public/manifest.json").read_text("utf-8")
+    assert verified(context, again, tmp_path / "people.csv", tmp_path / "all.csv").ok
 
 
 def status(report: VerifyReport, claim: str = _CLAIM) -> CheckStatus:
