@@ -535,7 +535,7 @@ FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
         "fixed": SourceFormat(
             "fixed-width text", (*_EVERY, "encoding", "columns", "widths", "metadata"), _ENCODED
         ),
-        "jj": SourceFormat("JJ", _EVERY, _TYPED),
+        "jj": SourceFormat("JJ", (*_TYPED, "query", "coarsen"), _TYPED),
         "frame": SourceFormat("DataFrame", _EVERY, _TYPED),
         "sqlite": SourceFormat("SQLite", _DATABASE, _TYPED),
         "duckdb": SourceFormat("DuckDB", _DATABASE, _TYPED),

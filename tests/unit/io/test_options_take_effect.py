@@ -68,8 +68,18 @@ ODD_LINES = [b",,,,", b"03/04/1980,?,21,,1.5"]
 NAMES = {source_format(SourceSpec(f"people.{name.partition('-')[0]}")): name for name in SOURCES}
 NAMES |= {"fixed": "fixed", "csv": "csv"}
 """A file of each format, by its format."""
-ELSEWHERE = ("spark",)
-"""What no rows are read of: `tests/unit/io/engines` tries its options."""
+ELSEWHERE = ("spark", "jj")
+"""What no rows of people are read of: `tests/unit/io/engines` tries the options of the first, the
+last test here those of the other.
+"""
+JJ_FILE = "0\n3\n0 5 5 u 0 500 1 1 0\n1 7 7 s 0 500 0 0 0\n2 12 12 z 0 500 0 0 0\n1\n"
+JJ_FILE += "0 3 : 0 (1) 1 (1) 2 (-1)\n"
+JJ_TRIED = {
+    "missing": ["5"],
+    "types": {"status": "number"},
+    "query": "SELECT * FROM data WHERE value <> '5'",
+    "coarsen": {"value": {"top": 6}},
+}
 
 
 def _frame(folder: Path, rows: Sequence[Any]) -> Keys:
@@ -176,3 +186,21 @@ def test_an_option_changes_what_is_read_or_is_refused(
         if found == without:
             same.append((key, value, found))
     assert same == []
+
+
+def test_an_option_changes_the_cells_of_a_jj_file_or_is_refused(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "read_in_process", _read_here)
+    (tmp_path / "cells.jj").write_text(JJ_FILE, "utf-8")
+    keys: Keys = {"path": "cells.jj"}
+    plain = _outcome(tmp_path, workspace, keys, private=False)
+    assert not isinstance(plain, str)
+    assert {key for key in TRIED if applies(key, "jj")} == set(JJ_TRIED)
+    for key, values in TRIED.items():
+        if key in JJ_TRIED:
+            found = _outcome(tmp_path, workspace, keys | {key: JJ_TRIED[key]}, private=False)
+            assert found not in (plain, "source.option"), key
+        else:
+            refused = _outcome(tmp_path, workspace, keys | {key: values[0]}, private=False)
+            assert refused == "source.option", key

@@ -194,6 +194,7 @@ def format_words(name: str) -> str:
         "sqlite": "SQLite",
         "duckdb": "DuckDB",
         "postgresql": "PostgreSQL",
+        "spark": "Spark",
         "fixed": translate("DataPanel", "fixed width"),
     }
     return words.get(name, name)
