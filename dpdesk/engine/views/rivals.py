@@ -277,7 +277,7 @@ def weighted_release(truth: Truth, asked: Sequence[Places], budget: Fraction) ->
     table = np.full(truth.shape, truth.total / prod(truth.shape))
     scale = truth.scale(truth.effect.of_cuboid(), part)
     starts = np.cumsum([0] + [truth.table(each).size for each in asked])
-    # A cell changes by the rows of a person, whoever is replaced: the choice needs no more.
+    # A cell changes by at most the rows of a person, also where one replaces another.
     lean = float(part) / (2 * truth.people)
     known: list[tuple[tuple[int | slice, ...], float]] = []
     for _ in range(ROUNDS if truth.total > 0 else 0):

@@ -353,7 +353,7 @@ def open_engine(
         table = EngineTable(con, engine, spec, path, workspace, kinds)
         keep = spec.empty_rows == KEEP
         found = table.settle(names, keep=keep, token=token, report=report)
-        if not (private or table.rows):  # that there is no row tells of one
+        if not (private or table.rows):  # a refusal would depend on one row
             raise no_rows(path.name, len(names))  # noqa: TRY301
         lost = _unreadable(table, names, token, report) if private else None
         reading = Reading(format_of(spec, path), encoding="utf-8", missing=spec.missing)

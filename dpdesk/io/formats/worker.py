@@ -124,7 +124,7 @@ def write_table(reader: TableReader, request: ReadRequest, tell: Callable[[Answe
     finally:
         if writer is not None:
             writer.close()
-    if writer is None and request.private:  # that there is no row tells of one
+    if writer is None and request.private:  # a refusal would depend on one row
         _writer(target, _as_table(tuple(Values(_nothing()) for _ in reader.variables))).close()
     elif writer is None:
         raise no_rows(Path(request.path).name, len(reader.variables))

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
-MOST_HELD = 1 << 16
-"""Different texts of a column; with more, lines go into the database."""
+MOST_HELD, MOST_IN_ALL, MOST_BYTES = 1 << 16, 1 << 20, 1 << 30
+"""Different texts of a column and of all, and bytes of codes; beyond, lines go into the database,
+which has a limit of memory and spills.
+"""
 MOST_COLUMNS = 1_000
 Codes = NDArray[np.unsignedinteger[Any]]
 
@@ -38,10 +40,10 @@ class HeldLines:
         self._values: dict[str, dict[str, str]] = {kind: {} for kind in kinds}
         self._places: list[dict[str, int]] = [{} for _ in kinds]
         self._blocks: list[list[Codes]] = []
-        self._full = False
+        self._bytes, self._full = 0, False
 
     def take(self, cursor: DuckDBPyConnection, block: pyarrow.Table) -> bool:
-        """Hold the lines of a block; False, for good, where there is no room for their values."""
+        """Hold the lines of a block; False, from then on, where there is no room for more."""
         if self._full:
             return False
         if not self._keep:
@@ -61,7 +63,9 @@ class HeldLines:
             here = [places.setdefault(values[text], len(places)) for text in own]
             codes.append(np.array(here, narrow(len(places)))[each.indices.to_numpy()])
         self._blocks.append(codes)
-        self._full = any(len(places) > MOST_HELD for places in self._places)
+        self._bytes += sum(each.nbytes for each in codes)
+        sizes = [len(places) for places in self._places]
+        self._full = max(sizes) > MOST_HELD or sum(sizes) > MOST_IN_ALL or self._bytes > MOST_BYTES
         return True
 
     def _look_up(

@@ -118,8 +118,8 @@ COMPARISON = ComparisonWords(
     "Which way releases the most exact marginals?",
     "Random marginals of the rows, from views, cubes and other ways with the same budget. Noise is "
     "drawn for the comparison alone: nothing is released, kept or spent, and the audit log records "
-    "that the data were looked at. It takes seconds to minutes. The ways promise the same: errors "
-    "alone decide.",
+    "that the data were looked at. It takes seconds to minutes. Uniform tables and views without "
+    "noise protect no one; they show which errors are of no use, and which no budget can lower.",
 )
 
 

@@ -108,12 +108,14 @@ LINES = (
 
 
 @pytest.mark.parametrize("more", [{}, {"empty_rows": "keep"}])
+@pytest.mark.parametrize("limit", ["MOST_HELD", "MOST_IN_ALL", "MOST_BYTES"])
 @pytest.mark.parametrize("most", [1 << 16, 6, 3, 0])
 @pytest.mark.parametrize("block", [1 << 22, 40])
 def test_lines_that_are_held_are_the_rows_of_a_table(
     *,
     block: int,
     most: int,
+    limit: str,
     more: dict[str, Any],
     tmp_path: Path,
     workspace: Workspace,
@@ -123,7 +125,7 @@ def test_lines_that_are_held_are_the_rows_of_a_table(
     monkeypatch.setattr(lines, "_BLOCK", block)
     path, names = tmp_path / "rows.csv", "place,age,true,group"
     path.write_bytes("\n".join([names, *LINES * 7]).encode() + b"\n\xff,2,z,2024-02-29\n")
-    monkeypatch.setattr(held_lines, "MOST_HELD", most)
+    monkeypatch.setattr(held_lines, limit, most)
     with closing(opened(path, workspace, **TEXT, **more)) as store:
         assert (store._held is not None) == (most > 6)
         held = seen(store)
