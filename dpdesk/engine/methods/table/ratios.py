@@ -1,8 +1,8 @@
 """Tables of ratios, made of two tables of sums as they are published.
 
 A ratio is published where both of its sums are, and nowhere else: then it is computed from numbers
-that readers have, and tells them nothing. Next to a suppressed sum it would: anyone who knows two of
-the three knows the third, to within the rounding of the ratio.
+that readers have, and tells them nothing. Next to a suppressed sum it would: two of the three
+tell the third, to within the rounding of the ratio.
 """
 
 from __future__ import annotations
