@@ -1,10 +1,11 @@
 """Runs of a plan that spends a budget, one after the other, to be killed at any moment.
 
-``python -m tests.helpers.release_spender HOME PLAN TARGET WAY`` makes one release, ``TARGET/0``,
-and says how many seconds a second one took. Then it starts a child for each line that it reads; the
-child makes releases ``TARGET/1``, … from the first number that is free. ``pid`` says whom to kill
-once its work begins, ``done`` that it has ended. The libraries are loaded once. With the way
-``buy`` all but the first are single tables, bought beside it.
+``python -m tests.helpers.release_spender HOME PLAN TARGET WAY`` makes one release, ``TARGET/0``.
+A first child makes ``TARGET/1`` and says how many seconds that took it. Then the process starts a
+child for each line that it reads; the child makes releases ``TARGET/2``, … from the first number
+that is free. ``pid`` says whom to kill once its work begins, ``done`` that it has ended. The
+libraries are loaded once. With the way ``buy`` all but the first are single tables, bought beside
+it.
 """
 
 from __future__ import annotations
@@ -37,9 +38,8 @@ def main(home: Path, plan: Path, target: Path, way: str) -> None:
     """Serve until nothing is asked any more."""
     with AppContext.open(home) as context:
         release(context, plan, target / "0")
-        begun = time.monotonic()
-        _make(context, plan, target / "1", way)
-    say(f"seconds {time.monotonic() - begun}")
+    # A child starts its own helper processes: what it needs, only a child can tell.
+    os.waitpid(child(partial(_release_once, home, plan, target / "1", way)), 0)
     for _ in sys.stdin.buffer:
         os.waitpid(child(partial(_release_for_ever, home, plan, target, way)), 0)
         say("done")
@@ -51,6 +51,13 @@ def _make(context: AppContext, plan: Path, out: Path, way: str) -> None:
         buy(context, shop_of_file(plan), _WISH, [first], out, CancelToken(), silent)
     else:
         release(context, plan, out)
+
+
+def _release_once(home: Path, plan: Path, out: Path, way: str) -> None:
+    with AppContext.open(home) as context:
+        begun = time.monotonic()
+        _make(context, plan, out, way)
+        say(f"seconds {time.monotonic() - begun}")
 
 
 def _release_for_ever(home: Path, plan: Path, target: Path, way: str) -> None:
@@ -83,11 +90,17 @@ class Spender(Served):
         super().__init__("tests.helpers.release_spender", *names, way)
 
     def kill_again_and_again(self, times: int, seed: int) -> Tally:
-        """Kill a child so many times, and check what is there each time."""
+        """Kill a child so many times, and check what is there each time.
+
+        On a busy machine all kills may fall before a debit or after a release: more then, up to
+        ten times as many.
+        """
         moments = random.Random(seed)
         seconds = float(self.line().removeprefix("seconds "))
         tally = self.look()
-        for _ in range(times):
+        for kills in range(10 * times):
+            if kills >= times and tally.releases < tally.debits:
+                break
             self.ask("")
             number = int(self.line().removeprefix("pid "))
             assert self.lines_for(moments.uniform(0, 2 * seconds)) == []
