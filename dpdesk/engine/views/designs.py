@@ -197,11 +197,14 @@ class _Search:
 
 
 def _constructed(points: int, size: int, strength: int) -> tuple[Blocks, ...]:
-    """The most promising designs by construction."""
+    """The most promising designs by construction; the last one, if any, is as small as can be."""
     shapes = sorted(_shapes(points, size, strength), key=lambda shape: shape[0])
-    return tuple(
-        _fitted(build(), points, size, strength) for _, build in shapes[:_MOST_CONSTRUCTED]
-    )
+    found = []
+    for _, build in shapes[:_MOST_CONSTRUCTED]:
+        found.append(_fitted(build(), points, size, strength))
+        if len(found[-1]) == least_blocks(points, size, strength):
+            break
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)

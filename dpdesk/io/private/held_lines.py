@@ -16,11 +16,10 @@ from dpdesk.core.source_spec import KEEP, SourceSpec
 from dpdesk.io.coded_rows import CodedRows, narrow
 from dpdesk.io.coding import most_coded, texts
 from dpdesk.io.csvload import RAW
-from dpdesk.io.private.lines import FILLED
+from dpdesk.io.private.lines import NumberedTexts, SplitLines
 from dpdesk.io.private.values import value_sql
 
 if TYPE_CHECKING:
-    import pyarrow
     from duckdb import DuckDBPyConnection
 
 MOST_HELD, MOST_IN_ALL, MOST_BYTES = 1 << 16, 1 << 20, 1 << 30
@@ -42,26 +41,23 @@ class HeldLines:
         self._blocks: list[list[Codes]] = []
         self._bytes, self._full = 0, False
 
-    def take(self, cursor: DuckDBPyConnection, block: pyarrow.Table) -> bool:
-        """Hold the lines of a block; False, from then on, where there is no room for more."""
-        if self._full:
+    def prepared(self, lines: SplitLines) -> list[NumberedTexts] | None:
+        """What :meth:`take` takes of some lines, made by any thread; None where that is no use."""
+        return None if self._full else lines.numbered(MOST_HELD, self._keep)
+
+    def take(self, cursor: DuckDBPyConnection, prepared: Sequence[NumberedTexts] | None) -> bool:
+        """Hold the next lines; False, from then on, where there is no room for more."""
+        self._full = self._full or prepared is None
+        if self._full or prepared is None:
             return False
-        if not self._keep:
-            block = block.filter(block.column(FILLED))
-        encoded = [
-            block.column(j).combine_chunks().dictionary_encode() for j in range(len(self._kinds))
-        ]
-        self._full = any(len(each.dictionary) > MOST_HELD for each in encoded)
-        if self._full:
-            return False
-        found = [texts(each.dictionary) for each in encoded]
         for kind in self._values:
-            self._look_up(cursor, kind, found)
+            self._look_up(cursor, kind, [own for own, _ in prepared])
         codes: list[Codes] = []
-        for own, kind, each, places in zip(found, self._kinds, encoded, self._places, strict=True):
+        columns = zip(prepared, self._kinds, self._places, strict=True)
+        for (own, numbers), kind, places in columns:
             values = self._values[kind]
             here = [places.setdefault(values[text], len(places)) for text in own]
-            codes.append(np.array(here, narrow(len(places)))[each.indices.to_numpy()])
+            codes.append(np.array(here, narrow(len(places)))[numbers])
         self._blocks.append(codes)
         self._bytes += sum(each.nbytes for each in codes)
         sizes = [len(places) for places in self._places]

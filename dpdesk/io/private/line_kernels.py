@@ -13,6 +13,8 @@ from dpdesk.io.line_kernels import blank_length
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 _LF, _CR, _END, _HIGH = 0x0A, 0x0D, 0x1A, 0x80
+_MOST_TRIES = 1_000
+"""Places that are looked at for a field: a file whose fields were made to share one ends here."""
 
 
 @kernel
@@ -114,9 +116,9 @@ def protects(data: Array, at: int, stop: int, marks: Array) -> bool:
 @kernel
 def quoted_end(data: Array, start: int, stop: int, marks: Array) -> Any:
     """Where a quoted field ends (behind its last quote; -1: nowhere), and the bytes that it has."""
-    at, size, quote = start, 0, marks[1]
+    at, size, quote, escapes = start, 0, marks[1], marks[2] >= 0
     while at < stop:
-        if protects(data, at, stop, marks):
+        if escapes and protects(data, at, stop, marks):
             at += 2
         elif data[at] != quote:
             at += 1
@@ -145,9 +147,10 @@ def split_line(
 
     ``marks`` are delimiter, quote, escape (-1: none) and whether blanks before a field are no part
     of it; ``places[k]`` is where field ``k`` goes, -1 for one that nobody wants. ``firsts`` tells
-    where it begins, as ``2 · place + 1`` for one in quotes. Surplus empty fields are none.
+    where it begins, as ``4 · place``, 1 more for one in quotes and 2 more where bytes of it do not
+    count (:func:`hides`). Surplus empty fields are none.
     """
-    delimiter, quote, skips = marks[0], marks[1], marks[3]
+    delimiter, quote, escapes, skips = marks[0], marks[1], marks[2] >= 0, marks[3]
     at, k, found = start, 0, 1
     while True:
         while skips and at < stop and data[at] == 0x20:
@@ -156,19 +159,20 @@ def split_line(
             end, size = quoted_end(data, at + 1, stop, marks)
             if end < 0 or (end < stop and data[end] != delimiter):
                 return 0
-            first, last = 2 * (at + 1) + 1, end - 1
+            begin, last, first = at + 1, end - 1, 1
         else:
             end, size = at, 0
             while end < stop and data[end] != delimiter:
-                end += 2 if protects(data, end, stop, marks) else 1
+                end += 2 if escapes and protects(data, end, stop, marks) else 1
                 size += 1
-            first, last = 2 * at, end
-        if found == 1 and blanks_end(data, first // 2, last) < last:
+            begin, last, first = at, end, 0
+        if found == 1 and blanks_end(data, begin, last) < last:
             found = 2
+        first += 4 * begin + (2 if last - begin > size else 0)
         if k < len(places):
             if places[k] >= 0:
-                firsts[places[k], line] = first
-                sizes[places[k], line] = size
+                firsts[line, places[k]] = first
+                sizes[line, places[k]] = size
         elif size > 0:
             return 0
         k += 1
@@ -191,7 +195,8 @@ def split_lines(
 ) -> int:
     """Find the wanted fields of all lines; how many lines are unreadable.
 
-    Fields of these have the place -1 and the size 4, which is that of the sign put for them.
+    Fields of these have the place -1 and the size 4, which is that of the sign put for them. Places
+    and sizes stand by line and column, in the order in which they are found.
     ``filled`` tells which lines hold more than blanks, or are unreadable.
     """
     lost = 0
@@ -203,9 +208,8 @@ def split_lines(
         filled[line] = good != 1
         if good == 0:
             lost += 1
-            for c in range(len(firsts)):
-                firsts[c, line] = -1
-                sizes[c, line] = 4
+            firsts[line, :] = -1
+            sizes[line, :] = 4
     return lost
 
 
@@ -222,14 +226,101 @@ def put_fields(
                 buffer[to + j] = sign[j]
             to = stop
             continue
-        at, quoted = first // 2, first % 2 == 1
+        at, quoted, hidden = first >> 2, first & 1 == 1, first & 2 > 0
         while to < stop:
-            # Of two quotes, and behind the sign of an escape, the second byte counts.
-            if (quoted and data[at] == marks[1]) or protects(data, at, len(data), marks):
-                at += 1
+            if hidden:
+                at += hides(data, at, quoted, marks)
             buffer[to] = data[at]
             at += 1
             to += 1
+
+
+@kernel
+def hides(data: Array, at: int, quoted: bool, marks: Array) -> bool:
+    """Whether of two bytes the second counts: two quotes, or the sign of an escape and another."""
+    return bool((quoted and data[at] == marks[1]) or protects(data, at, len(data), marks))
+
+
+@kernel
+def number_fields(
+    data: Array,
+    firsts: Array,
+    sizes: Array,
+    marks: Array,
+    slots: Array,
+    lines: Array,
+    numbers: Array,
+) -> int:
+    """Number one column's fields by what they hold, as they first occur; how many there are.
+
+    ``lines[n]`` is a line that holds what has the number n. ``slots`` are zeros, a power of two.
+    -1 where there are more than ``lines`` has room for, or too many share a place in ``slots``.
+    """
+    found = 0
+    for line in range(len(firsts)):
+        first, size = firsts[line], sizes[line]
+        begin, straight = first >> 2, first >= 0 and first & 2 == 0
+        at = 0x811C9DC5  # the hash FNV-1a, in 32 bits
+        if not straight:
+            at = _hidden_hash(data, first, size, marks)
+        else:
+            for j in range(begin, begin + size):
+                at = ((at ^ int(data[j])) * 0x01000193) & 0xFFFFFFFF
+        at = (at ^ (at >> 16)) & (len(slots) - 1)
+        tries = 0
+        while slots[at] != 0:
+            other = lines[slots[at] - 1]
+            if sizes[other] == size:
+                known = firsts[other]
+                if not straight or known < 0 or known & 2 > 0:
+                    same = _same_field(data, first, known, size, marks)
+                else:
+                    same, shift = True, (known >> 2) - begin
+                    for j in range(begin, begin + size):
+                        same = same and data[j] == data[j + shift]
+                if same:
+                    break
+            at = (at + 1) & (len(slots) - 1)
+            tries += 1
+            if tries > _MOST_TRIES:
+                return -1
+        if slots[at] == 0:
+            if found == len(lines):
+                return -1
+            lines[found] = line
+            found += 1
+            slots[at] = found
+        numbers[line] = slots[at] - 1
+    return found
+
+
+@kernel
+def _hidden_hash(data: Array, first: int, size: int, marks: Array) -> int:
+    """The hash of a field of which bytes do not count; unreadable ones share theirs."""
+    made, at, quoted = 0x811C9DC5, first >> 2, first & 1 == 1
+    for _ in range(size if first >= 0 else 0):
+        at += hides(data, at, quoted, marks)
+        made = ((made ^ int(data[at])) * 0x01000193) & 0xFFFFFFFF
+        at += 1
+    return made
+
+
+@kernel
+def _same_field(data: Array, first: int, other: int, size: int, marks: Array) -> bool:
+    """Whether two fields of so many bytes hold the same."""
+    if first < 0 or other < 0:
+        return first == other
+    at, behind = first >> 2, other >> 2
+    for _ in range(size):
+        if first & 2:
+            at += hides(data, at, first & 1 == 1, marks)
+        if other & 2:
+            behind += hides(data, behind, other & 1 == 1, marks)
+        if data[at] != data[behind]:
+            return False
+        at += 1
+        behind += 1
+    return True
 
 
 @kernel

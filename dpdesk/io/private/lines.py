@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
+from dpdesk.io.coding import texts
 from dpdesk.io.csvload import CHECK
 from dpdesk.io.failures import LONGEST_LINE
 from dpdesk.io.private.values import UNREADABLE
@@ -30,7 +33,12 @@ if TYPE_CHECKING:
 SEPARATOR = re.compile(b"(\xef\xbb\xbf)?sep=.", re.IGNORECASE)
 """A line that names the delimiter, for Excel."""
 FILLED = "filled"
-_BLOCK = 8 << 20
+Bytes: TypeAlias = NDArray[np.uint8]
+Places: TypeAlias = NDArray[np.int64]
+NumberedTexts: TypeAlias = tuple[Sequence[str], NDArray[np.int32]]
+"""Different texts, and for each line the number of its own."""
+_BLOCK, _FEW = 1 << 19, 256
+_SIGN = np.frombuffer(UNREADABLE.encode(), np.uint8)
 _LOST = "\udc80"
 """What stands for bytes that are no text: no UTF-8 has it, so its line is unreadable."""
 _STATEFUL = ("iso2022", "hz", "utf-7", "utf_7")
@@ -49,17 +57,10 @@ class Grammar:
     escape: str = ""
     blanks: bool = False
 
-    def marks(self) -> Any:
+    def marks(self) -> Places:
         """The characters as the compiled steps take them."""
         codes = [ord(sign) if sign else -1 for sign in (self.delimiter, self.quote, self.escape)]
         return np.array([*codes, int(self.blanks)], np.int64)
-
-
-@dataclass
-class LostLines:
-    """How many lines were unreadable; known when all have been read."""
-
-    count: int = 0
 
 
 def line_codec(encoding: str, name: str) -> str:
@@ -181,30 +182,92 @@ class TextLines:
         self.number += 1
         return line.rstrip(b"\r\n")
 
-    def tables(
-        self, grammar: Grammar, width: int, wanted: Sequence[int], lost: LostLines
-    ) -> Iterator[pyarrow.Table]:
-        """The fields of the lines that are left, by their places, as columns f0, f1, ….
+    def split(
+        self, grammar: Grammar, width: int, wanted: Sequence[int]
+    ) -> Iterator[Callable[[], SplitLines]]:
+        """Steps that find the fields of the lines that are left, by their places, in any order.
 
-        The column :data:`FILLED` tells which lines hold more than blanks. ``width`` is how many
-        fields a line has. A value of an unreadable line is
-        :data:`~dpdesk.io.private.values.UNREADABLE`.
+        ``width`` is how many fields a line has.
         """
         places = np.full(width, -1, np.int64)
         places[list(wanted)] = np.arange(len(wanted))
         if self._held:
-            yield _table(self._held, grammar, places, len(wanted), lost)
+            yield partial(_split, self._held, grammar, places, len(wanted))
             self._held = b""
         for block in self._blocks:
-            yield _table(block, grammar, places, len(wanted), lost)
+            yield partial(_split, block, grammar, places, len(wanted))
 
 
-def _table(
-    block: bytes, grammar: Grammar, places: Any, columns: int, lost: LostLines
-) -> pyarrow.Table:
-    import pyarrow as pa
+@dataclass(frozen=True, eq=False)
+class SplitLines:
+    """Lines of a text and where their wanted fields stand: places and sizes by line and column.
 
-    from dpdesk.io.private.line_kernels import find_lines, put_fields, split_lines
+    ``filled`` tells which lines hold more than blanks, ``lost`` how many are unreadable.
+    """
+
+    data: Bytes
+    marks: Places
+    firsts: Places
+    sizes: Places
+    filled: NDArray[np.bool_]
+    lost: int
+
+    def table(self) -> pyarrow.Table:
+        """The fields as columns f0, f1, …, and the column :data:`FILLED`.
+
+        A value of an unreadable line is :data:`~dpdesk.io.private.values.UNREADABLE`.
+        """
+        import pyarrow as pa
+
+        arrays = list(map(self._texts, self.firsts.T, self.sizes.T))
+        names = [*(f"f{c}" for c in range(len(arrays))), FILLED]
+        return pa.table([*arrays, pa.array(self.filled)], names=names)
+
+    def _texts(self, firsts: Places, sizes: Places) -> pyarrow.Array:
+        import pyarrow as pa
+
+        from dpdesk.io.private.line_kernels import put_fields
+
+        ends = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(sizes, out=ends[1:])
+        buffer = np.empty(int(ends[-1]), np.uint8)
+        put_fields(self.data, firsts, sizes, self.marks, _SIGN, buffer)
+        buffers = pa.py_buffer(ends), pa.py_buffer(buffer)
+        return pa.LargeStringArray.from_buffers(len(sizes), *buffers)
+
+    def numbered(self, most: int, keep: bool) -> list[NumberedTexts] | None:
+        """The texts of each column and their numbers by line; None where a column has too many.
+
+        ``keep`` says that lines of blanks count.
+        """
+        whole = keep or bool(self.filled.all())
+        firsts = self.firsts if whole else self.firsts[self.filled]
+        sizes = self.sizes if whole else self.sizes[self.filled]
+        found = []
+        for own, long in zip(firsts.T, sizes.T, strict=True):
+            for room in (min(most, _FEW), most):
+                each = self._numbered(own, long, room)
+                if each is not None:
+                    break
+            else:
+                return None
+            found.append(each)
+        return found
+
+    def _numbered(self, firsts: Places, sizes: Places, most: int) -> NumberedTexts | None:
+        from dpdesk.io.private.line_kernels import number_fields
+
+        slots = np.zeros(2 << most.bit_length(), np.int32)
+        lines, numbers = np.empty(most, np.int64), np.empty(len(firsts), np.int32)
+        count = number_fields(self.data, firsts, sizes, self.marks, slots, lines, numbers)
+        if count < 0:
+            return None
+        first = lines[:count]
+        return texts(self._texts(firsts[first], sizes[first])), numbers
+
+
+def _split(block: bytes, grammar: Grammar, places: Places, columns: int) -> SplitLines:
+    from dpdesk.io.private.line_kernels import find_lines, split_lines
 
     data = np.frombuffer(block, np.uint8)
     most = block.count(b"\n") + block.count(b"\r") + 1
@@ -212,23 +275,12 @@ def _table(
     # Of a single column a line of blanks is a value, as it is for the readers of other methods.
     count = find_lines(data, len(data), starts, stops, len(places) > 1)
     marks = grammar.marks()
-    firsts, sizes = np.zeros((columns, count), np.int64), np.zeros((columns, count), np.int64)
+    firsts, sizes = np.zeros((count, columns), np.int64), np.zeros((count, columns), np.int64)
     filled = np.ones(count, np.bool_)
-    lost.count += split_lines(
+    lost = split_lines(
         data, starts[:count], stops[:count], marks, places, LONGEST_LINE, firsts, sizes, filled
     )
-    sign = np.frombuffer(UNREADABLE.encode(), np.uint8)
-    arrays = []
-    for c in range(columns):
-        ends = np.zeros(count + 1, np.int64)
-        np.cumsum(sizes[c], out=ends[1:])
-        buffer = np.empty(int(ends[-1]), np.uint8)
-        put_fields(data, firsts[c], sizes[c], marks, sign, buffer)
-        arrays.append(
-            pa.LargeStringArray.from_buffers(count, pa.py_buffer(ends), pa.py_buffer(buffer))
-        )
-    names = [*(f"f{c}" for c in range(columns)), FILLED]
-    return pa.table([*arrays, pa.array(filled)], names=names)
+    return SplitLines(data, marks, firsts, sizes, filled, int(lost))
 
 
 def fields_of(line: str, grammar: Grammar) -> tuple[str, ...] | None:

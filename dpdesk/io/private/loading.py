@@ -6,8 +6,11 @@ unreadable lines and values, which stay in the agency.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from os import cpu_count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +36,8 @@ from dpdesk.io.private.lines import (
     FILLED,
     SEPARATOR,
     Grammar,
-    LostLines,
+    NumberedTexts,
+    SplitLines,
     TextLines,
     fields_of,
     line_codec,
@@ -49,6 +53,10 @@ if TYPE_CHECKING:
     from dpdesk.io.coded_rows import CodedRows
 
 _FULL = "rows_with_values"
+_MOST_THREADS = 4
+"""Blocks of lines that are split at once: each takes some memory."""
+_AT_ONCE = 16 << 20
+"""Bytes of lines that one statement takes: a statement has a price of its own."""
 
 
 @dataclass(frozen=True)
@@ -264,37 +272,81 @@ def insert_lines(
     is the condition of its rows. Where ``holding`` has room for all values, the filled lines are
     held as codes instead, which are the third answer.
     """
-    lost = LostLines()
+    lost = 0
     with query(con, token, path) as cursor:
-        made = f"CREATE TABLE {RAW} AS"
-        for table in _some(lines, grammar, width, places, lost):
-            if table.num_rows and holding is not None:
-                if holding.take(cursor, table):
+        table = _Growing(cursor, listed, where, len(places))
+        for split, prepared in _split(lines.split(grammar, width, places), holding):
+            lost += split.lost
+            if holding is not None:
+                if holding.take(cursor, prepared):
                     continue
                 holding.put(cursor)
-            cursor.register("block", table)
-            cursor.execute(f"{made} SELECT {listed} FROM block WHERE {where}")
-            cursor.unregister("block")
-            made = f"INSERT INTO {RAW}"
+            table.add(split.table())
+        table.finish()
         if holding is not None:
             coded = holding.coded()
             if coded is not None:
                 cursor.execute(f"DROP TABLE {RAW}")
-                return coded.rows, lost.count, coded
+                return coded.rows, lost, coded
             holding.put(cursor)
         counted = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
-    return int(counted[0]) if counted else 0, lost.count, None
+    return int(counted[0]) if counted else 0, lost, None
 
 
-def _some(
-    lines: TextLines, grammar: Grammar, width: int, places: Sequence[int], lost: LostLines
-) -> Iterator[pyarrow.Table]:
-    """An empty table, and those of the lines."""
+class _Growing:
+    """The table ``raw``, to which lines are added, many in one statement."""
+
+    def __init__(self, cursor: DuckDBPyConnection, listed: str, where: str, columns: int) -> None:
+        self._cursor, self._selected = cursor, f"SELECT {listed} FROM block WHERE {where}"
+        self._waiting: list[pyarrow.Table] = []
+        self._insert(f"CREATE TABLE {RAW} AS", _no_lines(columns))
+
+    def add(self, lines: pyarrow.Table) -> None:
+        """Add lines, at once or with the next ones."""
+        self._waiting.append(lines)
+        if sum(each.nbytes for each in self._waiting) >= _AT_ONCE:
+            self.finish()
+
+    def finish(self) -> None:
+        """Add what waits."""
+        import pyarrow as pa
+
+        if self._waiting:
+            self._insert(f"INSERT INTO {RAW}", pa.concat_tables(self._waiting))
+            self._waiting = []
+
+    def _insert(self, how: str, lines: pyarrow.Table) -> None:
+        self._cursor.register("block", lines)
+        self._cursor.execute(f"{how} {self._selected}")
+        self._cursor.unregister("block")
+
+
+def _no_lines(columns: int) -> pyarrow.Table:
     import pyarrow as pa
 
-    fields = [pa.field(f"f{c}", pa.large_string()) for c in range(len(places))]
-    yield pa.schema([*fields, pa.field(FILLED, pa.bool_())]).empty_table()
-    yield from lines.tables(grammar, width, places, lost)
+    fields = [pa.field(f"f{c}", pa.large_string()) for c in range(columns)]
+    schema = pa.schema([*fields, pa.field(FILLED, pa.bool_())])
+    return pa.table([pa.array([], each.type) for each in schema], schema=schema)
+
+
+def _split(
+    steps: Iterator[Callable[[], SplitLines]], holding: HeldLines | None
+) -> Iterator[tuple[SplitLines, list[NumberedTexts] | None]]:
+    """The lines in order, which threads split ahead of who takes them."""
+
+    def done(step: Callable[[], SplitLines]) -> tuple[SplitLines, list[NumberedTexts] | None]:
+        found = step()
+        return found, None if holding is None else holding.prepared(found)
+
+    threads = min(cpu_count() or 1, _MOST_THREADS)
+    ahead: deque[Future[tuple[SplitLines, list[NumberedTexts] | None]]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="lines") as pool:
+        for step in steps:
+            ahead.append(pool.submit(done, step))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 def counted(spec: SourceSpec, filled: str = FILLED) -> str:

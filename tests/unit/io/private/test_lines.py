@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.io.private.lines import FILLED, Grammar, LostLines, TextLines, fields_of, line_codec
+from dpdesk.io.private.line_kernels import number_fields
+from dpdesk.io.private.lines import FILLED, Grammar, TextLines, fields_of, line_codec
 from dpdesk.io.sniff import head_records
 from tests.reference.private_lines import UNREADABLE, rows_of
 
@@ -52,13 +54,22 @@ def read(
     path: Path, data: bytes, codec: str, grammar: Grammar, width: int
 ) -> tuple[list[tuple[str, ...]], int]:
     path.write_bytes(data)
-    lost = LostLines()
     lines = TextLines(path, codec, 0, CancelToken(), silent)
-    rows = []
-    for table in lines.tables(grammar, width, range(width), lost):
-        kept = table.filter(table.column(FILLED))
+    rows: list[tuple[str, ...]] = []
+    lost = 0
+    for step in lines.split(grammar, width, range(width)):
+        split = step()
+        lost += split.lost
+        everything = split.table()
+        kept = everything.filter(everything.column(FILLED))
         rows += list(zip(*(kept.column(j).to_pylist() for j in range(width)), strict=True))
-    return rows, lost.count
+        for keep, table in ((False, kept), (True, everything)):
+            seen = split.numbered(1 << 16, keep)
+            assert seen is not None
+            for j, (texts, numbers) in enumerate(seen):
+                assert [texts[number] for number in numbers] == table.column(j).to_pylist()
+                assert set(numbers) == set(range(len(texts)))
+    return rows, lost
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "cp1252", "utf-16-le", "shift_jis", "gb18030"])
@@ -95,6 +106,26 @@ def test_one_line_changes_no_other_one_wherever_blocks_end(
         found, lost = read(tmp_path / "a.csv", b"\n".join(lines), "utf-8", Grammar(",", '"'), 2)
         assert found == [*known[:17], (UNREADABLE, UNREADABLE), *known[17:]], odd
         assert lost == 1
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 255, 256, 257, 400])
+def test_fields_are_numbered_as_long_as_there_is_room_for_them(tmp_path: Path, most: int) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"".join(b'%d,"%d"\n' % (n % 300, n % 2) for n in range(900)))
+    (step,) = TextLines(path, "utf-8", 0, CancelToken(), silent).split(Grammar(",", '"'), 2, (0, 1))
+    assert (step().numbered(most, keep=False) is not None) == (most >= 300)
+
+
+def test_fields_made_to_share_one_place_are_not_looked_for_without_end(tmp_path: Path) -> None:
+    """Texts of one hash are found by hand; there is a limit to how many share its place."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"".join(b"%d\n" % n for n in range(3_000)))
+    (step,) = TextLines(path, "utf-8", 0, CancelToken(), silent).split(Grammar(","), 1, (0,))
+    split = step()
+    slots, lines, numbers = np.zeros(4096, np.int32), np.empty(4000, np.int64), np.empty(3000, "i4")
+    given = split.data, split.firsts[0], split.sizes[0], split.marks
+    assert number_fields(*given, slots, lines, numbers) == 3_000
+    assert number_fields(*given, np.zeros(2048, np.int32), lines, numbers) == -1
 
 
 @pytest.mark.parametrize("encoding", ["iso2022_jp", "hz", "utf-7", "utf-16", "utf-32"])
