@@ -116,14 +116,14 @@ def test_fields_are_numbered_as_long_as_there_is_room_for_them(tmp_path: Path, m
     assert (step().numbered(most, keep=False) is not None) == (most >= 300)
 
 
-def test_fields_made_to_share_one_place_are_not_looked_for_without_end(tmp_path: Path) -> None:
-    """Texts of one hash are found by hand; there is a limit to how many share its place."""
+def test_a_place_for_a_field_is_not_looked_for_without_end(tmp_path: Path) -> None:
+    """Where places are crowded, by chance or by design, the search ends."""
     path = tmp_path / "a.csv"
     path.write_bytes(b"".join(b"%d\n" % n for n in range(3_000)))
     (step,) = TextLines(path, "utf-8", 0, CancelToken(), silent).split(Grammar(","), 1, (0,))
     split = step()
     slots, lines, numbers = np.zeros(4096, np.int32), np.empty(4000, np.int64), np.empty(3000, "i4")
-    given = split.data, split.firsts[0], split.sizes[0], split.marks
+    given = split.data, split.firsts[:, 0], split.sizes[:, 0], split.marks
     assert number_fields(*given, slots, lines, numbers) == 3_000
     assert number_fields(*given, np.zeros(2048, np.int32), lines, numbers) == -1
 
