@@ -89,7 +89,7 @@ def count_held(
         )
     elif columns:
         keys, counts = held.count(places, token)
-        codes = _digits(keys, _factors(columns)[0])
+        codes = _digits(keys, _sizes(columns))
     else:
         codes, counts = np.empty((1, 0), np.int32), np.array([held.rows], np.int64)
     return counted_table(columns, domains, codes, counts, missing)
@@ -122,7 +122,7 @@ def count_in_memory(
     if packs(columns):
         held = CodedRows(tuple(map(tuple, domains)), tuple(each for _, each in coded), rows)
         keys, counts = held.count(range(len(columns)), token)
-        codes = _digits(keys, _factors(columns)[0])
+        codes = _digits(keys, _sizes(columns))
     else:
         sizes = [len(domain) for domain in domains]
         codes, counts = count_codes([each for _, each in coded], sizes, rows, token)
@@ -214,19 +214,16 @@ def packs(columns: Sequence[Column]) -> bool:
     return size < 1 << _KEY_BITS
 
 
-def _factors(columns: Sequence[Column]) -> tuple[list[int], list[int]]:
-    """How many values each column has, and by what its codes are multiplied in one key."""
-    sizes = [len(column.domain or ()) for column in columns]
-    factors = [1] * len(columns)
-    for j in range(len(columns) - 2, -1, -1):
-        factors[j] = factors[j + 1] * sizes[j + 1]
-    return sizes, factors
+def _sizes(columns: Sequence[Column]) -> list[int]:
+    """How many values each column has."""
+    return [len(column.domain or ()) for column in columns]
 
 
 def key_of(columns: Sequence[Column]) -> str:
     """One whole number for the codes of some columns, in SQL, in the order of their tuples."""
-    sizes, factors = _factors(columns)
+    sizes = _sizes(columns)
     kind = "UINTEGER" if prod(sizes) < 1 << _SHORT_BITS else "UBIGINT"
+    factors = [prod(sizes[j + 1 :]) for j in range(len(sizes))]
     return " + ".join(
         f"enum_code({column.sql})::{kind} * {factor}::{kind}"
         for column, factor in zip(columns, factors, strict=True)
@@ -240,14 +237,13 @@ def _by_key(
     token: CancelToken,
     origin: Origin,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    sizes, factors = _factors(columns)
     key = key_of(columns)
     with query(con, token, place) as cursor:
         found = cursor.execute(
             f"SELECT {key} AS k, count(*) AS n FROM {origin.named(cursor)} GROUP BY k ORDER BY k"
         ).fetchnumpy()
     keys = np.asarray(found["k"], dtype=np.int64)
-    return _digits(keys, sizes), np.asarray(found["n"], dtype=np.int64)
+    return _digits(keys, _sizes(columns)), np.asarray(found["n"], dtype=np.int64)
 
 
 def _digits(keys: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int32]:
