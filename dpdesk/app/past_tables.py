@@ -16,11 +16,11 @@ from dpdesk.core.capabilities import Content
 from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken, Note
-from dpdesk.core.messages import counted, listed
+from dpdesk.core.messages import counted, joined, listed
 from dpdesk.core.plain import quoted, thaw
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.table_parameters import RATIO
-from dpdesk.core.tabulation import CellTable
+from dpdesk.core.tabulation import CellTable, cell_words
 from dpdesk.engine.tables.differencing import (
     MOST_ENTRIES,
     computable,
@@ -190,7 +190,7 @@ class _Placed:
     known: np.ndarray
 
     def words(self, cell: int) -> str:
-        return quoted(" × ".join(self.places[cell]))
+        return joined(("`", cell_words(self.places[cell]), "`"), "")
 
 
 class _Compared:

@@ -17,7 +17,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.language import voice
 from dpdesk.core.messages import msg
-from dpdesk.core.plain import thaw
+from dpdesk.core.plain import EMPTY, thaw
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.core.table_parameters import BY, COUNT, MEAN, RATIO
 from dpdesk.core.tabulation import PRIMARY, SECONDARY, SUPPRESSED, WIDTH, CellTable, Crosstab
@@ -49,11 +49,9 @@ def printed_tables(facts: ReleaseFacts, token: CancelToken) -> list[Printed]:
         ]
         heading = (manifest.title or voice().text("Tables"), measure_words(manifest, table.name))
         notes = [f"{mark}  {_meaning(code)}" for code, mark in marks.items()]
-        found.append(
-            Printed(
-                table.name, heading, crosstab(manifest, table), shown, [*notes, *_notes(manifest)]
-            )
-        )
+        layout, empty = crosstab(manifest, table), voice().text(EMPTY)
+        notes += _notes(manifest)
+        found.append(Printed(table.name, heading, layout, shown, notes, empty))
     return found
 
 

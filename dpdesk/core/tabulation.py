@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from dpdesk.core.frequency import RowSource
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import joined, msg
+from dpdesk.core.plain import EMPTY
 
 Among: TypeAlias = tuple[str, tuple[str, ...]]
 """A column, and some of its values."""
@@ -277,6 +279,11 @@ def _printed(axis: CellAxis) -> list[int]:
         order.append(node)
         waiting += reversed(parts.get(node, ()))
     return order
+
+
+def cell_words(labels: Iterable[str]) -> str:
+    """Where a cell is, by its labels, as part of a sentence; one without a value is called so."""
+    return joined([label or msg(EMPTY) for label in labels], " × ")
 
 
 @dataclass(frozen=True)

@@ -163,13 +163,17 @@ class Sheet:
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """A table to print: lines above it, its cells as they are shown, and notes below it."""
+    """A table to print: lines above it, its cells as they are shown, and notes below it.
+
+    ``empty`` stands in the place of a label without text.
+    """
 
     name: str
     heading: Sequence[str]
     layout: Crosstab
     values: Sequence[str]
     notes: Sequence[str]
+    empty: str
 
 
 def write_parquet(
@@ -361,7 +365,7 @@ def _write_printed(book: Any, name: str, table: Printed, token: CancelToken) -> 
         depths = _depths(layout, layout.side, nodes)
         for place, (axis, node) in enumerate(zip(layout.side, nodes, strict=True)):
             if nodes[: place + 1] != above[: place + 1]:
-                label = _cut(layout.axes[axis].labels[node])
+                label = _cut(layout.axes[axis].labels[node] or table.empty)
                 sheet.write_string(number, place, label, style(not depths[place], depths[place]))
         above = nodes
         for place, cell in enumerate(cells):
@@ -385,7 +389,7 @@ def _write_heads(book: Any, sheet: Any, table: Printed, first: int) -> None:
         style = book.add_format({**plain, "bottom": 1} if place == last else plain)
         before: list[int] = []
         for column, nodes in enumerate(layout.heads.tolist()):
-            label = layout.axes[axis].labels[nodes[place]]
+            label = layout.axes[axis].labels[nodes[place]] or table.empty
             shown = label if nodes[: place + 1] != before or place == last else ""
             sheet.write_string(first + 2 * place + 1, side + column, _cut(shown), style)
             before = nodes[: place + 1]

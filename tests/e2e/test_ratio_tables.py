@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,6 +17,9 @@ from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.tabulation import INTERVAL, CellAxis, CellStory, CellTable
+from dpdesk.engine.methods.table.ratio_settings import RatioSpec
+from dpdesk.engine.methods.table.stories import Look, RatioLook
 from dpdesk.project.review.votes import ItemStatus
 from tests.e2e.test_table_cases import released, sound
 from tests.e2e.test_table_release import failed_claims, forge, read, verified
@@ -280,3 +285,25 @@ def test_ratios_by_a_count_with_negative_sums(context: AppContext, tmp_path: Pat
     made = released(context, tmp_path, rows, text)
     assert sound(context, made)
     assert any(not row["value"] for row in read(made / "public/tables/each.csv").values())
+
+
+@pytest.mark.parametrize(
+    ("ends", "kind", "told"),
+    [
+        (("2", "3"), "exact", "readers can tell that it is between 2 and 3."),
+        (("2", "3"), "at least", "everything between 2 and 3 seems possible, and perhaps more"),
+        (("2", ""), "exact", "readers can tell that it is at least 2."),
+        (("2", ""), "at least", "everything from 2 upwards seems possible, and perhaps more"),
+        (("", "3"), "exact", "readers can tell that it is at most 3."),
+        (("", ""), "at least", "neither a lower nor an upper bound"),
+    ],
+)
+def test_a_look_at_a_ratio_says_what_its_ends_are(
+    ends: tuple[str, str], kind: str, told: str
+) -> None:
+    """In large tables the intervals of sums, and so those of ratios, may be wider than recorded."""
+    inside = {"value": ("2.5",), "lower": (ends[0],), "upper": (ends[1],), INTERVAL: (kind,)}
+    table = CellTable("r", "r.csv", (CellAxis("a", ("Total",), (-1,)),), ("",), ("N",), inside)
+    sums = SimpleNamespace(table=table, story=lambda cell, token: CellStory("Total", ()))
+    look = RatioLook(cast(RatioSpec, None), cast(Look, sums), cast(Look, sums), table)
+    assert told in look.story(0, CancelToken()).sentences[-1]

@@ -17,7 +17,9 @@ from dpdesk.app.exporting import export_release
 from dpdesk.app.running import run_plan
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, silent
+from dpdesk.core.language import voice_of
 from dpdesk.core.source_spec import SourceSpec
+from dpdesk.core.tabulation import cell_words
 from dpdesk.io.formats.argus import read_metadata
 from dpdesk.io.hierarchyfile import read_argus
 from dpdesk.io.store import DataStore
@@ -120,6 +122,23 @@ def test_a_sheet_is_laid_out_as_people_print_it(
                 assert shown == marks[cell["status"]]
     notes = [str(row[0]) for row in rows[head + 8 :] if row[0]]
     assert [note.split("  ")[0] for note in notes] == ["c1", "c2"]
+
+
+def test_a_missing_value_has_a_label_in_a_sheet_and_in_sentences(
+    context: AppContext, folder: Path, tmp_path: Path
+) -> None:
+    lines = (folder / "firms.csv").read_text("utf-8").splitlines()
+    lines += [f"n1,,{number}" for number in (4, 5, 6)] + ["s1,,7"]
+    (tmp_path / "firms.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    (tmp_path / "regions.csv").write_text(REGIONS, "utf-8")
+    made = release(context, tmp_path, "empty", ONE)
+    export(context, made, "xlsx", tmp_path / "out.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Table"]
+    head = next(row for row in sheet.iter_rows(values_only=True) if row[0] == "region")
+    assert set(head) == {"region", "Total", "large", "small", "(empty)"}
+    words = cell_words(("s1", ""))
+    assert words == "s1 × (empty)"
+    assert voice_of("de").say(words) == "s1 × (leer)"
 
 
 def test_marks_are_merged_unless_the_plan_tells_them_apart(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QCheckBox
+from PySide6.QtWidgets import QCheckBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import SetParameters
@@ -27,6 +27,7 @@ from dpdesk.ui.panels.protect.pivot import PivotPage
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
+from tests.helpers.fits import misfits
 from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
@@ -111,6 +112,34 @@ def test_cells_show_their_status_and_groups_fold(panel: ProtectPanel, qtbot: QtB
     assert place.data(Qt.ItemDataRole.AccessibleTextRole) == "n2 × large: c, suppressed"
     helper = page.model.index(2, 1).data(Qt.ItemDataRole.BackgroundRole)
     assert place.data(Qt.ItemDataRole.BackgroundRole) == helper  # not told apart by colour either
+    assert "c suppressed   without a sign: published" in labels(page)
+    page.as_published.click()
+    assert "✕ unsafe   △ protects others   without a sign: published" in labels(page)
+    assert findings(panel) == []
+
+
+def labels(page: PivotPage) -> list[str]:
+    """What stands around the table."""
+    return [one.text() for one in page.findChildren(QLabel) if one.isVisible()]
+
+
+def test_all_that_is_told_of_a_cell_can_be_read(
+    panel: ProtectPanel, theme: ThemeManager, qtbot: QtBot
+) -> None:
+    """There may be more sentences than lines in the room below the table: they scroll."""
+    page = panel.result.cells
+    panel.result.deck.show_page("cells-page")
+    page.grid.setCurrentIndex(page.model.index(3, 1))
+    qtbot.waitUntil(lambda: "everyone would know its value" in page.told)
+    for percent in (100, 200):
+        theme.set_text_size(percent)
+
+        def whole() -> None:
+            panel.grab()
+            assert misfits(page) == []
+
+        qtbot.waitUntil(whole)
+    assert page.story.verticalScrollBar().maximum() > 0
     assert findings(panel) == []
 
 
@@ -319,6 +348,18 @@ def test_long_decimals_are_rounded_for_the_eye_and_copied_whole(
     assert str(place.data()) == shown
     assert str(place.data(Qt.ItemDataRole.EditRole)) == whole
     assert whole in place.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_category_without_text_has_words(theme: ThemeManager, hub: JobHub, qtbot: QtBot) -> None:
+    page = PivotPage(theme, hub)
+    qtbot.addWidget(page)
+    look = _Long(5)
+    axes = tuple(replace(axis, labels=("", *axis.labels[1:])) for axis in look.table.axes)
+    look.table, look.layout = replace(look.table, axes=axes), Crosstab.of(axes, {"head"})
+    page.show_tables([look])
+    heads = [str(page.model.headerData(n, way)) for way in Qt.Orientation for n in range(3)]
+    assert sum("(empty)" in head for head in heads) == 2
+    assert "All" not in heads
 
 
 def test_a_long_table_asks_for_the_cells_in_sight_alone(

@@ -20,6 +20,7 @@ from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.tabulation import cell_words
 from dpdesk.engine.tables.audit import parts_of
 from dpdesk.engine.tables.model import Exact, Flags, Floats, Ints, Requirement, System, exact
 from dpdesk.engine.tables.solving import Answer, Program, Solved
@@ -262,7 +263,7 @@ def _refused(system: System, variable: int) -> RefusedError:
             "Table `{table}`: no change of values was found that moves every unsafe cell far "
             "enough, {cell} among them, and keeps totals the sums of their parts.",
             table=table.name,
-            cell=" × ".join(place),
+            cell=cell_words(place),
         ),
         hint="Let fewer cells be published as they are, merge categories, or suppress instead.",
     )

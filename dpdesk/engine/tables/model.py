@@ -23,6 +23,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.plain import quoted
+from dpdesk.core.tabulation import cell_words
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -296,7 +297,7 @@ class System:
                         "Table `{table}`, cell {cell}: another cell of the same contributors has "
                         "another value, expected the same value.",
                         table=table.name,
-                        cell=" × ".join(table.place(int(wrong[0]))),
+                        cell=cell_words(table.place(int(wrong[0]))),
                     ),
                 )
         matrix = _matrix(tables, variables, len(cells))
@@ -343,7 +344,7 @@ class System:
                     "Table `{table}`, cell {cell}: the total is not the sum of its parts, "
                     "expected an additive table.",
                     table=table.name,
-                    cell=" × ".join(place),
+                    cell=cell_words(place),
                 ),
             )
 
@@ -460,7 +461,7 @@ def _set_by_hand(cells: Cells, tables: Sequence[Table], variables: Sequence[Ints
 
 def _set_otherwise(tables: Sequence[Table], variables: Sequence[Ints], wrong: int) -> InputError:
     places = [
-        " × ".join(table.place(int(cell)))
+        cell_words(table.place(int(cell)))
         for table, own in zip(tables, variables, strict=True)
         for cell in np.flatnonzero(own == wrong)
         if table.cells.status is not None and table.cells.status[cell]

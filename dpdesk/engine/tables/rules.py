@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
+from dpdesk.core.tabulation import cell_words
 from dpdesk.engine.tables.model import Exact, Flags, Requirement, System, exact
 
 DEFAULT_RANGE = Fraction(1, 10)
@@ -159,7 +160,7 @@ def _largest(system: System, rule: Rule) -> Exact:
                 "Table `{table}`, cell {cell}: the rule `{rule}` looks at the {needed} largest "
                 "contributions, found {given} of them.",
                 table=table.name,
-                cell=" × ".join(place),
+                cell=cell_words(place),
                 rule=rule.kind,
                 needed=needed,
                 given=given,

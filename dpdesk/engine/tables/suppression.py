@@ -12,6 +12,7 @@ import numpy as np
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.tabulation import cell_words
 from dpdesk.engine.tables.audit import (
     INFORMED,
     Moves,
@@ -241,7 +242,7 @@ def _refused(system: System, none: NoPattern) -> RefusedError:
             "Table `{table}`, cell {cell}: even if all cells that may be suppressed are, it is "
             "known too closely.",
             table=table.name,
-            cell=" × ".join(place),
+            cell=cell_words(place),
         ),
         hint="Merge categories, let more cells be suppressed, or round instead.",
     )

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.tabulation import CellAxis, CellTable
+from dpdesk.core.tabulation import CellAxis, CellTable, cell_words
 from dpdesk.verifiers.reading import number
 
 Equation = tuple[int, tuple[int, ...]]
@@ -144,7 +144,7 @@ def _slack(value: Fraction) -> Fraction:
 def place_of(table: CellTable, cell: int) -> str:
     """The labels of a cell."""
     where = np.unravel_index(cell, table.shape)
-    return " × ".join(axis.labels[int(i)] for axis, i in zip(table.axes, where, strict=True))
+    return cell_words(axis.labels[int(i)] for axis, i in zip(table.axes, where, strict=True))
 
 
 def innermost(table: CellTable) -> set[tuple[str, frozenset[str]]]:

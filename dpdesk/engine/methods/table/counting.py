@@ -19,7 +19,7 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import COUNT, MEAN
-from dpdesk.core.tabulation import CellSource, RowEdit, Tabulated, Tabulation
+from dpdesk.core.tabulation import CellSource, RowEdit, Tabulated, Tabulation, cell_words
 from dpdesk.engine.hierarchies.preview import align, default_hierarchy
 from dpdesk.engine.method import CellsInput, own_hierarchy
 from dpdesk.engine.methods.table.editing import as_counted
@@ -234,7 +234,7 @@ def _refuse_weightless(given: CellsInput, table: Table, weights: Exact) -> None:
             msg(
                 "{source}: the weights of the cell {cell} add up to 0, so it has no mean.",
                 source=given.source.name,
-                cell=" × ".join(table.place(int(none[0]))),
+                cell=cell_words(table.place(int(none[0]))),
             ),
             hint="Leave rows without a weight out, or release sums.",
             details={"key": "measure"},
@@ -565,7 +565,7 @@ class _ReadyCells:
     def _cell(self, place: int) -> str:
         """The labels of a cell."""
         at = np.unravel_index(place, self.shape)
-        return " × ".join(d.labels[int(i)] for d, i in zip(self._dimensions, at, strict=True))
+        return cell_words(d.labels[int(i)] for d, i in zip(self._dimensions, at, strict=True))
 
     def refuse(self, wrong: Exact | NDArray[np.bool_], column: str, found: str) -> None:
         """Raise InputError where what was ``found`` in a column does not fit a cell."""

@@ -17,6 +17,7 @@ from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
+from dpdesk.core.plain import EMPTY
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
 from dpdesk.engine.methods.table.deciding import decision, outcome_of
@@ -80,7 +81,9 @@ def _chart(outcome: CellsOutcome, answer: str) -> BarChart:
         ):
             if len(rows) < _MOST_ROWS:
                 numbers = (inside[key][place] for key in ("value", "frequency", "lower", "upper"))
-                rows.append((" × ".join(axes), _MARKS[status], *numbers))
+                rows.append(
+                    (" × ".join(label or EMPTY for label in axes), _MARKS[status], *numbers)
+                )
     return BarChart(
         id="cells",
         question="Which cells are unsafe, and which protect them?",

@@ -14,6 +14,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import quoted
 from dpdesk.core.table_parameters import mark_of
+from dpdesk.core.tabulation import cell_words
 from dpdesk.engine.tables.model import Cells, Dimension, exact
 
 
@@ -59,7 +60,7 @@ def marked(
                 "{where}: `marks` give protection levels of the cell {cell} without the status U, "
                 "expected both.",
                 where=where,
-                cell=" × ".join(names),
+                cell=cell_words(names),
             )
         )
     return replace(cells, status=status, cost=cost, levels=levels)

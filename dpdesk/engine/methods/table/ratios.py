@@ -27,6 +27,7 @@ from dpdesk.core.tabulation import (
     SUPPRESSED,
     WIDTH,
     CellTable,
+    cell_words,
 )
 from dpdesk.engine.methods.table.ratio_settings import RatioSpec
 from dpdesk.engine.tables.model import System
@@ -65,7 +66,7 @@ def refuse_undivided(ratios: Sequence[RatioSpec], system: System, source: str, w
                     "{source}: table `{table}` divides by 0 in the cell {cell}.",
                     source=source,
                     table=ratio.name,
-                    cell=" × ".join(below.place(int(wrong[0]))),
+                    cell=cell_words(below.place(int(wrong[0]))),
                 ),
                 hint="Leave rows without it out by a query, or merge categories.",
                 details={"key": "tables"},

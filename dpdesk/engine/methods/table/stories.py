@@ -11,10 +11,10 @@ import numpy as np
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted as counted_text
-from dpdesk.core.messages import listed, msg
+from dpdesk.core.messages import joined, listed, msg
 from dpdesk.core.plain import grouped_decimal, quoted
 from dpdesk.core.table_parameters import MEAN
-from dpdesk.core.tabulation import INTERVAL, IS_LEAST, CellStory, CellTable, Crosstab
+from dpdesk.core.tabulation import INTERVAL, IS_LEAST, CellStory, CellTable, Crosstab, cell_words
 from dpdesk.engine.methods.table.counting import rules_of
 from dpdesk.engine.methods.table.deciding import (
     Decision,
@@ -54,7 +54,7 @@ class Look:
         system = self.decision.counted.system
         variable = int(system.variables[self.number][cell])
         told = _Teller(self.decision, self.number, cell, variable)
-        place = " × ".join(system.tables[self.number].place(cell))
+        place = cell_words(system.tables[self.number].place(cell))
         return CellStory(place, tuple(told.sentences(self.table, token)))
 
 
@@ -92,17 +92,7 @@ class RatioLook:
                 tables=listed(gone),
             )
         )
-        low, high = (_figure(end) if end else "" for end in ends)
-        if low and high:
-            told.append(
-                msg(
-                    "Suppressed: readers can tell that it is between {lower} and {upper}.",
-                    lower=low,
-                    upper=high,
-                )
-            )
-        elif low:
-            told.append(msg("Suppressed: readers can tell that it is at least {lower}.", lower=low))
+        told.append(_told(*ends, least=_is_least(self.table, cell)))
         return CellStory(place, tuple(told))
 
 
@@ -154,9 +144,8 @@ class _Teller:
                 yield msg("It is published as {value}.", value=_figure(table.values[cell]))
             return
         if self.decision.protected.hidden[self.variable]:
-            least = inside.get(INTERVAL, ("",) * (cell + 1))[cell] == IS_LEAST
-            ends = inside["lower"][cell], inside["upper"][cell]
-            yield from self._learned(*ends, unsafe=unsafe, least=least)
+            yield _told(inside["lower"][cell], inside["upper"][cell], least=_is_least(table, cell))
+            yield from self._learned(unsafe=unsafe)
         yield from self._costs(unsafe, token)
 
     def _texts(self, *amounts: Fraction | int) -> list[str]:
@@ -247,26 +236,8 @@ class _Teller:
     def _value(self) -> Fraction:
         return Fraction(self.decision.counted.system.cells.values[self.variable])
 
-    def _learned(self, lower: str, upper: str, *, unsafe: bool, least: bool) -> Iterator[str]:
-        """What readers can tell of a suppressed cell; with ``least`` it may be less."""
-        if least and lower and upper:
-            yield msg(
-                "Suppressed: to readers everything between {lower} and {upper} seems possible, and "
-                "perhaps more: in a table as large as this the ends were not computed.",
-                lower=_figure(lower),
-                upper=_figure(upper),
-            )
-        elif lower and upper:
-            yield msg(
-                "Suppressed: readers can tell that it is between {lower} and {upper}.",
-                lower=_figure(lower),
-                upper=_figure(upper),
-            )
-        elif lower:
-            shown = _figure(lower)
-            yield msg("Suppressed: readers can tell that it is at least {lower}.", lower=shown)
-        else:
-            yield "Suppressed: readers can determine neither a lower nor an upper bound."
+    def _learned(self, *, unsafe: bool) -> Iterator[str]:
+        """Whether what readers can tell of a suppressed cell is little enough."""
         if unsafe:
             protected = self.decision.protected
             wide = not too_close(self.decision, protected.lower, protected.upper)[self.variable]
@@ -310,13 +281,45 @@ class _Teller:
                 "allowed; it protects against contributors, or cells elsewhere."
             )
             return
-        names = [quoted(" × ".join(system.cell_of(int(each))[1])) for each in exposed]
+        names = [
+            joined(("`", cell_words(system.cell_of(int(each))[1]), "`"), "") for each in exposed
+        ]
         yield counted_text(
             "If it were published, readers would come too close to {n} unsafe cell: {cells}.",
             "If it were published, readers would come too close to {n} unsafe cells: {cells}.",
             n=len(names),
             cells=listed(names, _NAMED),
         )
+
+
+def _is_least(table: CellTable, cell: int) -> bool:
+    """Whether the interval of a cell is at least as wide as recorded, and perhaps wider."""
+    kinds = table.internal.get(INTERVAL)
+    return kinds is not None and kinds[cell] == IS_LEAST
+
+
+def _told(lower: str, upper: str, *, least: bool) -> str:
+    """What readers can tell of a suppressed cell; with ``least`` it may be less."""
+    ends = {"lower": _figure(lower) if lower else "", "upper": _figure(upper) if upper else ""}
+    if least and lower and upper:
+        return msg(
+            "Suppressed: to readers everything between {lower} and {upper} seems possible, and "
+            "perhaps more: in a table as large as this the ends were not computed.",
+            **ends,
+        )
+    if least and lower:
+        return msg(
+            "Suppressed: to readers everything from {lower} upwards seems possible, and perhaps "
+            "more: in a table as large as this the ends were not computed.",
+            lower=ends["lower"],
+        )
+    if lower and upper:
+        return msg("Suppressed: readers can tell that it is between {lower} and {upper}.", **ends)
+    if lower:
+        return msg("Suppressed: readers can tell that it is at least {lower}.", lower=ends["lower"])
+    if upper:
+        return msg("Suppressed: readers can tell that it is at most {upper}.", upper=ends["upper"])
+    return "Suppressed: readers can determine neither a lower nor an upper bound."
 
 
 def _figure(number: str) -> str:

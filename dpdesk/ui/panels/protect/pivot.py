@@ -37,7 +37,7 @@ from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column
-from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
+from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, leave_wheel
 from dpdesk.ui.words.numbers import marked
 from dpdesk.ui.words.spoken import said
 
@@ -227,7 +227,8 @@ class PivotModel(QAbstractTableModel):
         layout = self._look.layout
         axes, nodes = _nodes(layout, head)
         own = list(zip(axes, nodes[self._shown[head][section]].tolist(), strict=True))
-        words = " · ".join(layout.axes[axis].labels[node] for axis, node in own)
+        empty = translate("Pivot", "(empty)")
+        words = " · ".join(layout.axes[axis].labels[node] or empty for axis, node in own)
         groups = [pair for pair in own if pair in self._parents]
         sign = ""
         if groups:
@@ -346,19 +347,23 @@ class PivotPage(QWidget):
         self.unfold.setToolTip(self.tr("Show the parts of every group"))
         self.fold.clicked.connect(self._on_fold)
         self.unfold.clicked.connect(self._on_unfold)
-        legend = QLabel(
-            self.tr(
-                "{unsafe} unsafe   {others} protects others   without a sign: published"
-            ).format(unsafe=SIGNS[PRIMARY], others=SIGNS[SECONDARY])
-        )
-        set_look(legend, "note")
+        self._legend = QLabel()
+        set_look(self._legend, "note")
         self._badge = Badge(self.tr("CONFIDENTIAL"), self.tr("True values, for internal use only"))
-        for widget in (self.choice, self.as_published, self.fold, self.unfold, legend, self._badge):
+        for widget in (
+            self.choice,
+            self.as_published,
+            self.fold,
+            self.unfold,
+            self._legend,
+            self._badge,
+        ):
             line.add(widget)
         return line
 
     def _build_story(self) -> QWidget:
-        card = QWidget()
+        """What is told of a cell, which may be more than there is room for: it scrolls."""
+        card, self.story = QWidget(), SteadyArea()
         inner = column(card, margin=SPACE.s, gap=SPACE.xs)
         self._title, self._told = QLabel(), QLabel()
         set_look(self._title, "strong")
@@ -367,8 +372,26 @@ class PivotPage(QWidget):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             inner.addWidget(label)
         inner.addStretch(1)
+        self.story.setWidget(card)
+        self.story.setAccessibleName(self.tr("The chosen cell"))
+        self.story.setToolTip(
+            self.tr("Why the cell is treated so, and what readers can tell of it")
+        )
         self._tell(None)
-        return card
+        return self.story
+
+    def _write_legend(self) -> None:
+        """What the signs in sight mean; readers see others than the agency."""
+        look = self.model.look
+        seen = set(look.table.status) if look is not None and self.model.published else {PRIMARY}
+        words = ""
+        if {PRIMARY, SECONDARY} & seen:
+            said = self.tr("{unsafe} unsafe   {others} protects others   without a sign: published")
+            words = said.format(unsafe=SIGNS[PRIMARY], others=SIGNS[SECONDARY])
+        elif SUPPRESSED in seen:
+            words = self.tr("{sign} suppressed   without a sign: published").format(sign=WITHHELD)
+        self._legend.setText(words)
+        self._legend.setVisible(bool(words))
 
     @property
     def told(self) -> str:
@@ -391,6 +414,7 @@ class PivotPage(QWidget):
     def _show(self) -> None:
         place = self.choice.currentIndex()
         self.model.show_look(self._looks[place] if 0 <= place < len(self._looks) else None)
+        self._write_legend()
         self._tell(None)
 
     def _tell(self, story: CellStory | None) -> None:
@@ -398,7 +422,7 @@ class PivotPage(QWidget):
             self._title.setText(self.tr("Choose a cell to see why it is treated so."))
             self._told.setText("")
             return
-        self._title.setText(story.place)
+        self._title.setText(said(story.place))
         self._told.setText("\n".join(said(sentence) for sentence in story.sentences))
 
     # -- reactions
@@ -411,6 +435,7 @@ class PivotPage(QWidget):
     def _on_published(self, published: bool) -> None:
         self._badge.setVisible(not published)
         self.model.set_published(published)
+        self._write_legend()
 
     @Slot(int, bool)
     def _on_toggled(self, section: int, head: bool) -> None:
