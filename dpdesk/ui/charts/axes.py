@@ -150,13 +150,18 @@ def label_of(axis: Axis) -> str:
 
 
 def _told_apart(values: Sequence[float]) -> list[str]:
-    """Numbers of a log axis, with more decimals where they would look the same."""
+    """Numbers of a log axis, each with as many figures as tell it from the others."""
     texts = [plain_text(value) for value in values]
-    for places in range(1, 4):
+    for figures in range(1, 5):
         if len(set(texts)) == len(texts):
             break
-        texts = [marked(f"{value:,.{places}f}") for value in values]
+        texts = [_with_figures(value, figures) for value in values]
     return texts
+
+
+def _with_figures(value: float, figures: int) -> str:
+    decimals = max(0, figures - 1 - math.floor(math.log10(value) + 1e-9))
+    return marked(f"{value:,.{decimals}f}")
 
 
 def log_places(low: float, high: float) -> list[float]:

@@ -121,6 +121,20 @@ def test_an_axis_of_ratios_has_numbers_and_says_what_it_is(low: float, high: flo
     assert label_of(Axis("Budget", log=True)) == "Budget (log scale)"
 
 
+@pytest.mark.parametrize("percent", [True, False])
+@pytest.mark.parametrize("powers", [range(-18, 1, 2), range(-4, 5), range(-2, 3)])
+def test_numbers_far_apart_are_all_told_apart_on_an_axis_of_ratios(
+    qapp: object, percent: bool, powers: range
+) -> None:
+    axis = NumberAxis("left")
+    axis.describe(Axis("Error", percent=percent, log=True))
+    texts = axis.tickStrings([float(power) for power in powers], 1.0, 1.0)
+    assert len(set(texts)) == len(powers)
+    for text, power in zip(texts, powers, strict=True):
+        number = float(text.removesuffix(" %").replace(",", ""))
+        assert number == pytest.approx(10.0 ** (power + 2 * percent), rel=1e-9)
+
+
 def test_no_number_of_an_axis_is_cut_at_its_end(qtbot: QtBot, theme: ThemeManager) -> None:
     view = ChartView(theme)
     shown = replace(

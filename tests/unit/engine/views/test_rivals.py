@@ -20,6 +20,7 @@ from dpdesk.engine.private.kinds import Noise
 from dpdesk.engine.views.rivals import (
     REPLAYS,
     ROUNDS,
+    Errors,
     Floats,
     Places,
     Truth,
@@ -83,6 +84,14 @@ def test_without_noise_the_exact_ways_are_exact(rows: Rows, k: int) -> None:
         for cell in product((0, 1), repeat=k):
             assert true[cell] == sum(tuple(row[i] for i in places) == cell for row in rows)
             assert true[cell] == pytest.approx(reference.from_fourier(coefficients, places, cell))
+
+
+def test_what_rounding_makes_is_no_error() -> None:
+    own = truth([(0, 1, 0, 1, 1, 0)[:COLUMNS]] * 3)
+    near = Way("Near", lambda: lambda places: own.table(places) * (1 + 1e-15))
+    assert measured(own, near, all_of(2), 1) == Errors(0.0, 0.0, 0.0)
+    far = Way("Far", lambda: lambda places: own.table(places) * (1 + 1e-9))
+    assert measured(own, far, all_of(2), 1).squared > 0
 
 
 @pytest.mark.parametrize("k", [2, 3, 6, 8])
