@@ -439,7 +439,7 @@ class MarkersItem(PixelItem):
     ) -> None:
         """Show these points; colours are those of the marker, of its halo and of labels.
 
-        ``joined`` draws a curve in this style instead of markers and labels.
+        ``joined`` draws a curve in this style instead of markers and labels, of several points.
         """
         self._x, self._y, self._shape, self._size = x, y, shape, size
         self._colour, self._halo, self._text = (QColor(colour) for colour in colours)
@@ -456,7 +456,7 @@ class MarkersItem(PixelItem):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         if self._stepped and xs.size > 1:
             self._draw_steps(painter, xs, ys)
-        if self._joined is not None:
+        if self._joined is not None and xs.size > 1:
             painter.setPen(QPen(self._colour, 2, self._joined))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             places = zip(xs.tolist(), ys.tolist(), strict=True)
