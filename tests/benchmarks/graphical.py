@@ -23,7 +23,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.views.consistency import agreeing, shared_sets
 from dpdesk.engine.views.designs import covering_design
 from dpdesk.engine.views.marginals import AgreeingViews
-from tests.benchmarks.views import Rows, counted, noise, sources
+from tests.benchmarks.views import Rows, counted, noise, sources, variances
 
 SETS, DRAWS, SIZE, STEPS = 40, 2, 8, 1000
 SIZES, BUDGETS = (4, 6, 8), (0.1, 1.0)
@@ -86,8 +86,8 @@ def compare(name: str, rows: Rows) -> None:
         for _ in range(DRAWS):
             tables = [table + noise(draw, table, len(views), epsilon) for table in true.values()]
             start = time.perf_counter()
-            ones = [1.0] * len(views)
-            found = agreeing(views, shape, shared, tables, ones, CancelToken(), silent)
+            spread = variances(len(views), epsilon)
+            found = agreeing(views, shape, shared, tables, spread, CancelToken(), silent)
             known = AgreeingViews(shape, dict(zip(views, found, strict=True)))
             for k, each in asked.items():
                 for places in each:

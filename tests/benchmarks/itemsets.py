@@ -30,6 +30,7 @@ from dpdesk.engine.noise.randomness import SystemRandomness
 from dpdesk.engine.views.consistency import agreeing, shared_sets
 from dpdesk.engine.views.designs import covering_design
 from dpdesk.engine.views.marginals import AgreeingViews
+from tests.benchmarks.views import variances
 
 DRAWS, LONGEST, ITEMS = 4, 3, 32
 TOPS = (50, 100)
@@ -72,9 +73,9 @@ def share_of_views(rows: Transactions, top: int, epsilon: Fraction) -> float:
     for view in views:
         counted = rows.of_basis(view)
         tables.append(counted + noise.draw(counted.size, source, TOKEN).reshape(counted.shape))
-    shared, ones = shared_sets(views, 100_000), [1.0] * len(views)
+    shared, spread = shared_sets(views, 100_000), variances(len(views), float(epsilon))
     assert shared is not None
-    found = agreeing(views, shape, shared, tables, ones, TOKEN, silent)
+    found = agreeing(views, shape, shared, tables, spread, TOKEN, silent)
     agreed = AgreeingViews(shape, dict(zip(views, found, strict=True)))
     mined = mined_sets(agreed, top, LONGEST, TOKEN, entropy=True)
     return found_of(rows, [mined], top, LONGEST, TOKEN).recall

@@ -23,7 +23,7 @@ from dpdesk.engine.views.consistency import agreeing, shared_sets
 from dpdesk.engine.views.designs import covering_design
 from dpdesk.engine.views.marginals import AgreeingViews
 from dpdesk.engine.views.rivals import Places, Release, Truth, Unable, Way, measured, rivals_of
-from tests.benchmarks.views import Rows, noise, sources
+from tests.benchmarks.views import Rows, noise, sources, variances
 
 SETS, DRAWS, SIZE, FEW = 40, 3, 8, 10
 BUDGETS, SIZES = (Fraction(1, 10), Fraction(1)), (4, 6, 8)
@@ -52,8 +52,8 @@ def views(truth: Truth, epsilon: Fraction | None) -> Way:
 
     def release() -> Release:
         tables = [table + noise(draw, table, len(blocks), budget) for table in true]
-        ones = [1.0] * len(blocks)
-        found = agreeing(blocks, truth.shape, known, tables, ones, TOKEN, silent)
+        spread = variances(len(blocks), budget)
+        found = agreeing(blocks, truth.shape, known, tables, spread, TOKEN, silent)
         agreed = AgreeingViews(truth.shape, dict(zip(blocks, found, strict=True)))
         return lambda places: agreed.marginal(places, TOKEN, entropy=True).values
 

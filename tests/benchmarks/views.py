@@ -83,6 +83,11 @@ def noise(
     return draw.laplace(0, views / epsilon, table.shape).round()
 
 
+def variances(views: int, epsilon: float | None) -> list[float]:
+    """Of the noise of a cell of each view."""
+    return [2 * (views / epsilon) ** 2 if epsilon else 1.0] * views
+
+
 def measured(name: str, rows: Rows) -> None:
     """Print a line for each budget."""
     many = rows.shape[1]
@@ -103,8 +108,8 @@ def measured(name: str, rows: Rows) -> None:
         for _ in range(DRAWS if epsilon else 1):
             tables = [table + noise(draw, table, len(views), epsilon) for table in true.values()]
             start = time.perf_counter()
-            ones = [1.0] * len(views)
-            found = agreeing(views, shape, shared, tables, ones, CancelToken(), silent)
+            spread = variances(len(views), epsilon)
+            found = agreeing(views, shape, shared, tables, spread, CancelToken(), silent)
             agreed_in += time.perf_counter() - start
             known = AgreeingViews(shape, dict(zip(views, found, strict=True)))
             for k, each in asked.items():

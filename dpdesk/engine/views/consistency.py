@@ -15,19 +15,22 @@ it. Any other B has the same holders as the intersection A of them; mag(B, C) = 
 has the same ratios, so the step at A does it right as well.
 
 Negative cells become 0 and their deficit is taken from the cells that differ in one attribute
-("ripple"), which keeps the total, and views are made to agree again, in turns. What is still
-negative at the end is removed by mixing all views with the uniform table of the same total, by the
-least share that does it: uniform tables agree, so mixtures of tables that agree do. Where the total
-is 0 or less, all cells are 0.
+("ripple"), which keeps the total, and views are made to agree again, in turns. The first turn looks
+at cells below minus the noise's standard deviation, each further one at half of that: most small
+negative cells are gone by then, and their neighbours keep what they have. What is still negative
+at the end is removed by mixing all views with the uniform table of the same total, by the least
+share that does it: uniform tables agree, so mixtures of tables that agree do. Where the total is 0
+or less, all cells are 0.
 
-Source: PriView slides; inverse variances and the last step are our own (resources/docs/views.md).
+Source: PriView slides; inverse variances, the order of turns and the last step are our own
+(resources/docs/views.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -126,7 +129,7 @@ def agreeing(
     weights = over.weights(variances)
     values = np.concatenate([np.asarray(each, np.float64).reshape(-1) for each in tables])
     shapes = [np.array([shape[i] for i in view], np.int64) for view in views]
-    sums = _room(over)
+    sums, deviation = _room(over), sqrt(max(variances))
     _agree(values, over.starts, over.groups, over.sizes, over.holders, over.places, over.index,
            weights, *sums)  # fmt: skip
     for turn in range(_TURNS):
@@ -135,9 +138,10 @@ def agreeing(
         bound = _NEARLY * uniform_cell(values, over)
         if bound <= 0 or values.min() >= -bound:
             break
+        least = max(deviation * 0.5**turn, bound / 4)
         for number, sizes in enumerate(shapes):
             part = values[over.starts[number] : over.starts[number + 1]]
-            _ripple(part, sizes, bound / 4)
+            _ripple(part, sizes, least)
         _agree(values, over.starts, over.groups, over.sizes, over.holders, over.places,
                over.index, weights, *sums)  # fmt: skip
     mixed(values, over)
