@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import enter
 from dpdesk.app.planning import placed, prepare_cells, prepare_rows
+from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.engine.registry import cells_of, compared_of, noise_of, redesigned_of, truth_of
 
 __all__ = [
@@ -29,7 +30,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.prepared import PreparedCells, PreparedRows, PreparedTables
+    from dpdesk.app.prepared import PreparedCells, PreparedRows
     from dpdesk.core.hierarchy import Hierarchy
     from dpdesk.core.plan import Plan
     from dpdesk.core.query import Answer, Query
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 
 COMPARED = "compared on the data"
+PUBLIC = "compared on a file declared public"
 TWIN = "from a file that is declared public"
 
 
@@ -68,10 +70,11 @@ def compare_plan(
     """The same for a plan file; also raises what reading it and its source raises.
 
     ``twin`` is a file of the same columns that takes the place of the source, and that is declared
-    public: then the figures tell nothing of the people in the source.
+    public: then the figures tell nothing of the people in the source. InputError ``compare.twin``
+    for the source itself, and for data that a budget was spent on.
     """
     given = placed(plan)
-    plain = given.plan if twin is None else _twin_of(given.plan, twin)
+    plain = given.plan if twin is None else _twin_of(given.plan, given.base, twin)
     place = plain, given.base, given.name
     with _looked_at(
         context, *place, token, report, None, given.hierarchies, public=twin is not None
@@ -80,15 +83,50 @@ def compare_plan(
     return found if twin is None else tuple(replace(each, badge=TWIN) for each in found)
 
 
-def _twin_of(plan: Plan, twin: Path) -> Plan:
-    """The plan with another file as its source; InputError ``compare.twin`` for a database."""
+def _twin_of(plan: Plan, base: Path, twin: Path) -> Plan:
+    """The plan with another file as its source; InputError ``compare.twin`` for a database, and
+    for the source itself.
+    """
     if plan.source.is_url:
         raise InputError(
             "compare.twin",
             "The plan reads a database, so no file can take the place of its source.",
             hint="Write a plan for the public file.",
         )
+    own = base / plan.source.path
+    if own.exists() and twin.exists() and own.samefile(twin):
+        raise _not_public(msg("{file}: it is the source of the plan.", file=twin.name))
     return replace(plan, source=replace(plan.source, path=str(twin.absolute())))
+
+
+def _refuse_protected(
+    context: AppContext, base: Path, prepared: PreparedTables, token: CancelToken
+) -> None:
+    """Raise InputError ``compare.twin`` for data that a budget was spent on."""
+    from dpdesk.app.ledgers import open_ledger
+    from dpdesk.app.private.pinning import used_columns
+
+    data = prepared.data
+    prints = data.content(used_columns(prepared.plan, data.columns), token)
+    desk = open_ledger(context, base, prepared.plan.budget)
+    known = desk.known(data.sha256, prints)
+    if known:
+        raise _not_public(
+            msg(
+                "{file}: by the ledger, budget was spent on these data ({accounts}).",
+                file=data.name,
+                accounts=listed(known),
+            )
+        )
+
+
+def _not_public(sentence: str) -> InputError:
+    return InputError(
+        "compare.twin",
+        sentence,
+        hint="Declare only a file public that tells nothing of these people; to compare on the "
+        "rows of the plan, leave `--twin` out.",
+    )
 
 
 def redesign_work(
@@ -138,7 +176,8 @@ def _looked_at(
     *,
     public: bool = False,
 ) -> Iterator[PreparedRows | PreparedCells | PreparedTables]:
-    """A plan whose data are looked at: logged where a budget protects them, unless they are public.
+    """A plan whose data are looked at: logged where a budget protects them, or would but that they
+    are declared public.
 
     Rows of a method with noise are read as a release would read them; InputError
     ``method.no-trial`` for others that pay.
@@ -152,9 +191,11 @@ def _looked_at(
     else:
         prepared = prepare_tables(*given, spending=True)
     with prepared:
-        if noise_of(method) is not None and not public:
+        if isinstance(prepared, PreparedTables):
+            if public:
+                _refuse_protected(context, base, prepared, token)
             facts = {"sha256": prepared.data.sha256, "method": method.id}
-            enter(context, COMPARED, prepared.data.name, facts)
+            enter(context, PUBLIC if public else COMPARED, prepared.data.name, facts)
         yield prepared
 
 

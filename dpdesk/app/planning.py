@@ -250,9 +250,10 @@ def _noted(
     _note_forms(seen, store, token, notes)
     ordered = {column: made[column] for column in store.columns if column in made}
     linked, declared = plan.linkages(store.columns), plan.made_hierarchies()
-    return plan, MethodInput(
+    given = MethodInput(
         roles, ordered, parameters, where, source=store, linkages=linked, made=declared
     )
+    return plan, replace(given, decimal=store.reading.decimal)
 
 
 def prepare_cells(
@@ -335,7 +336,8 @@ def noted_cells(
             place = msg("{where}, [attributes.{name}]", where=where, name=column)
             made[column] = build_from(spec.hierarchy, column, store, token, place)
             note_idle_options(column, spec.hierarchy, note)
-    return plan, CellsInput(roles, made, parameters, where, source=store)
+    mark = store.reading.decimal
+    return plan, CellsInput(roles, made, parameters, where, source=store, decimal=mark)
 
 
 def _own_hierarchies(

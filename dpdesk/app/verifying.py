@@ -696,6 +696,7 @@ class _Checker:
         given = MethodInput(
             roles, hierarchies, parameters, where, source=data, linkages=linked, made=made
         )
+        given = replace(given, decimal=data.reading.decimal)
         if self._population is not None:
             place = self._population, workspace, self._token
             given = replace(given, population=read_population(plan, given, *place))

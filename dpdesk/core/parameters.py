@@ -330,6 +330,13 @@ def exact_number(raw: object) -> Fraction | None:
     return Fraction(number)
 
 
+def number_in(text: str, mark: str) -> Fraction | None:
+    """The number that a value of a source is whose decimal mark is ``mark``; None for all else."""
+    if mark != ".":
+        text = text.translate({ord(mark): ".", ord("."): " "})
+    return exact_number(text)
+
+
 def parameters_without_effect(
     parameters: Sequence[Parameter], values: Mapping[str, ParameterValue]
 ) -> Iterator[tuple[str, str]]:

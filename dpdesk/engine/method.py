@@ -86,7 +86,8 @@ class MethodInput(PlanInput):
     hierarchies that the plan leaves to be made from values: by which builder, or None for the
     value itself, then ``*``. ``claimed`` is for verifiers alone: how a release whose tuples have
     values of their own is said to follow from the source; it is trusted in nothing. ``population``
-    has the rows of the file that the plan names so, counted by the quasi-identifiers.
+    has the rows of the file that the plan names so, counted by the quasi-identifiers. ``decimal``
+    is the decimal mark of the source, by which the sizes of its values are known.
     """
 
     hierarchies: Mapping[str, Hierarchy]
@@ -95,6 +96,7 @@ class MethodInput(PlanInput):
     made: Mapping[str, HierarchyBuilder | None] = field(default_factory=dict, kw_only=True)
     claimed: TupleRecoding | None = field(default=None, kw_only=True, repr=False)
     population: Population | None = field(default=None, kw_only=True, repr=False)
+    decimal: str = field(default=".", kw_only=True)
 
 
 def with_claim(given: MethodInput, recoding: AnyRecoding | None) -> MethodInput:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.cli.main import main
+from dpdesk.project.audit import AuditLog
 from tests.helpers import clinic
 from tests.helpers.releases import write_source
 
@@ -56,3 +57,67 @@ def test_values_that_are_too_frequent_and_other_methods_are_refused(
     other = write_source(folder / "other")
     assert main(["compare", str(other)]) == 1
     assert "does not say that it can be compared" in capsys.readouterr().err
+
+
+PINNED = """version = 1
+[source]
+path = "people.csv"
+encoding = "utf-8"
+delimiter = ","
+decimal = "."
+quote = '"'
+header = true
+missing = [""]
+types = { a = "text", b = "text", c = "text", d = "text" }
+[protection]
+method = "priview"
+dimensions = ["a", "b", "c", "d"]
+views = [["a", "b"], ["c", "d"]]
+marginals = [["a"]]
+domains = { a = ["x", "y"], b = ["x", "y"], c = ["x", "y"], d = ["x", "y"] }
+epsilon = 1
+[budget]
+population = "people"
+"""
+
+
+def _people(path: Path, rows: int) -> Path:
+    lines = (",".join("xy"[n // step % 2] for step in (1, 2, 3, 5)) for n in range(rows))
+    path.write_text("\n".join(["a,b,c,d", *lines]) + "\n", "utf-8")
+    return path
+
+
+def _audited(home: Path) -> list[tuple[str, str]]:
+    with AuditLog.open_home(home) as log:
+        return [(one.action, one.subject) for one in log.entries()]
+
+
+def test_a_file_that_is_declared_public_is_entered_in_the_audit_log(
+    tmp_path: Path, private_home: Path
+) -> None:
+    _people(tmp_path / "people.csv", 40)
+    twin = _people(tmp_path / "older.csv", 60)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PINNED, "utf-8")
+    assert main(["compare", str(plan), "--twin", str(twin)]) == 0
+    assert ("compared on a file declared public", "older.csv") in _audited(private_home)
+
+
+def test_data_of_the_plan_or_of_the_ledger_cannot_be_declared_public(
+    tmp_path: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = _people(tmp_path / "people.csv", 40)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PINNED, "utf-8")
+    link = tmp_path / "linked.csv"
+    link.symlink_to(source)
+    for same in (source, link):
+        assert main(["compare", str(plan), "--twin", str(same)]) == 2
+        assert "it is the source of the plan" in capsys.readouterr().err
+    assert main(["run", str(plan), "--out", str(tmp_path / "release")]) == 0
+    turned = tmp_path / "turned.csv"
+    head, *rows = source.read_text("utf-8").splitlines()
+    turned.write_text("\n".join([head, *reversed(rows)]) + "\n", "utf-8")
+    assert main(["compare", str(plan), "--twin", str(turned)]) == 2
+    assert "budget was spent on these data" in capsys.readouterr().err
+    assert not [one for one in _audited(private_home) if one[0].startswith("compared")]

@@ -40,7 +40,8 @@ class AlignedTable:
     missing tokens included. ``codes`` has shape (tuples, attributes), int32, and holds leaf codes;
     ``counts`` has shape (tuples,), int64, unit rows. No tuple comes twice; the order of the tuples
     is that of the frequency table. ``missing[j]`` are the leaf codes that stand for missing values;
-    ``added[j]`` are those of them that the hierarchy itself does not have.
+    ``added[j]`` are those of them that the hierarchy itself does not have. ``decimal`` is the mark
+    of the numbers among the values.
     """
 
     attributes: tuple[str, ...]
@@ -49,6 +50,7 @@ class AlignedTable:
     counts: NDArray[np.int64] = field(repr=False)
     missing: tuple[frozenset[int], ...] = ()
     added: tuple[frozenset[int], ...] = ()
+    decimal: str = "."
 
     @property
     def rows(self) -> int:

@@ -21,7 +21,7 @@ from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import exact_number
+from dpdesk.core.parameters import exact_number, number_in
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.release import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.verifiers.anonymity.source_verification import (
@@ -39,7 +39,8 @@ _CONFIRMED, _FAILED = CheckStatus.CONFIRMED, CheckStatus.FAILED
 _STAR = "*"
 _BETWEEN = ", "
 
-Given = tuple[FrequencySource, Mapping[str, Hierarchy], Mapping[str, Remake]]
+Given = tuple[FrequencySource, Mapping[str, Hierarchy], Mapping[str, Remake], str]
+"""Source, hierarchies, what makes some again, and the decimal mark of the source."""
 
 
 class Cover(NamedTuple):
@@ -67,11 +68,13 @@ class Cover(NamedTuple):
 class Meanings:
     """What released texts of one column stand for; ``ranges`` says that ranges are among them."""
 
-    def __init__(self, hierarchy: Hierarchy, missing: Collection[str], *, ranges: bool) -> None:
+    def __init__(
+        self, hierarchy: Hierarchy, missing: Collection[str], decimal: str = ".", *, ranges: bool
+    ) -> None:
         self.hierarchy = hierarchy
         levels = range(hierarchy.height + 1)
         nodes = np.stack([hierarchy.ancestors(level).astype(np.int64) for level in levels])
-        numbers = _numbers(hierarchy.leaves, missing) if ranges else None
+        numbers = _numbers(hierarchy.leaves, missing, decimal) if ranges else None
         self._ranges = ranges and (numbers is not None or hierarchy.height <= 1)
         self._numbers = numbers
         if numbers is not None:
@@ -131,12 +134,15 @@ class Meanings:
         return int(np.flatnonzero(self._changes[:, low] == self._changes[:, high])[0])
 
 
-def _numbers(leaves: Sequence[str], missing: Collection[str]) -> dict[str, Fraction] | None:
+def _numbers(
+    leaves: Sequence[str], missing: Collection[str], decimal: str
+) -> dict[str, Fraction] | None:
     """The leaves as numbers, missing ones left out; None where another one is not a number."""
     found: dict[str, Fraction] = {}
     for leaf in leaves:
         text = leaf.strip()
-        number = exact_number(text) if text and text[0] in "+-.0123456789" else None
+        may = text and text[0] in f"+-{decimal}0123456789"
+        number = number_in(text, decimal) if may else None
         if leaf in missing:
             continue
         if number is None:
@@ -169,7 +175,7 @@ def follow(
     token: CancelToken,
 ) -> list[ClaimCheck]:
     """The checks that need the source, of a release without a level for each quasi-identifier."""
-    source, hierarchies, remade = given
+    source, hierarchies, remade, decimal = given
     table = source.frequency_table(claimed.quasi_identifiers, token)
     suppressed = table.rows - published.rows
     checks = suppression_checks(suppressed, table.rows, manifest, result)
@@ -177,7 +183,7 @@ def follow(
         text = "the plan gives no such release of the source"
         return [*checks, ClaimCheck(GENERALISES, _FAILED, text, MANIFEST)]
     try:
-        meanings = _meanings(manifest, table, hierarchies)
+        meanings = _meanings(manifest, table, hierarchies, decimal)
     except InputError as error:
         return [*checks, ClaimCheck(GENERALISES, _FAILED, error.sentence, MANIFEST)]
     whole = table
@@ -204,7 +210,10 @@ def follow(
 
 
 def _meanings(
-    manifest: Mapping[str, object], table: FrequencyTable, hierarchies: Mapping[str, Hierarchy]
+    manifest: Mapping[str, object],
+    table: FrequencyTable,
+    hierarchies: Mapping[str, Hierarchy],
+    decimal: str,
 ) -> list[Meanings]:
     parameters = manifest.get("parameters")
     settings = parameters if isinstance(parameters, Mapping) else {}
@@ -220,7 +229,7 @@ def _meanings(
             hierarchy = Hierarchy.from_rows(hierarchy.attribute, topped)
         usual = "ranges" if settings.get("algorithm") == "k-optimize" else "nodes"
         ranges = settings.get("values", usual) == "ranges"
-        found.append(Meanings(hierarchy, missing, ranges=ranges))
+        found.append(Meanings(hierarchy, missing, decimal, ranges=ranges))
     return found
 
 

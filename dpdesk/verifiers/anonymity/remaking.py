@@ -73,7 +73,7 @@ def claimed_recoding(
         columns.append(np.array(codes, np.int32)[table.codes[:, position]])
     tuples = np.stack(columns, axis=1)
     held = {
-        each.attribute: held_in(each.attribute, table, tuples, source, hierarchies, token)
+        each.attribute: held_in(each, table, tuples, source, hierarchies, token)
         for each in required
     }
     lost = marked(tuples, labels, named)
@@ -145,19 +145,19 @@ def _small_classes(
 
 
 def held_in(
-    column: str,
+    asked: Required,
     table: FrequencyTable,
     labels: NDArray[np.integer],
     source: FrequencySource,
     hierarchies: Mapping[str, Hierarchy],
     token: CancelToken,
 ) -> Held:
-    """Rows of each value of a sensitive column in each class of equal ``labels``.
+    """Rows of each value of the column of a requirement in each class of equal ``labels``.
 
     ``labels`` has a row for each tuple of ``table``; classes are numbered as they are sorted.
     KeyError for a value without a leaf.
     """
-    joint = source.frequency_table((*table.attributes, column), token)
+    joint = source.frequency_table((*table.attributes, asked.attribute), token)
     places = []
     for position, domain in enumerate(table.domains):
         code = {value: at for at, value in enumerate(domain)}
@@ -169,7 +169,9 @@ def held_in(
     class_of = np.empty(int(same.max(initial=-1)) + 1, np.int64)
     class_of[same[: len(table.counts)]] = of_tuple
     classes, tree = class_of[same[len(table.counts) :]], tree_of(joint, hierarchies)
-    return Held.of(classes, joint.codes[:, -1], joint.counts, joint.domains[-1], tree)
+    return Held.of(
+        classes, joint.codes[:, -1], joint.counts, joint.domains[-1], tree, asked.decimal
+    )
 
 
 def tree_of(joint: FrequencyTable, hierarchies: Mapping[str, Hierarchy]) -> Hierarchy | None:

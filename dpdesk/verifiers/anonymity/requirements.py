@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.parameters import exact_number
+from dpdesk.core.parameters import number_in
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import number
 
@@ -189,7 +189,10 @@ _VARIANTS = {
 
 @dataclass(frozen=True)
 class Required:
-    """One requirement of a manifest; ``by_hierarchy`` where distances follow the hierarchy."""
+    """One requirement of a manifest; ``by_hierarchy`` where distances follow the hierarchy.
+
+    Otherwise values are numbers by the mark ``decimal``.
+    """
 
     model: str
     attribute: str
@@ -197,6 +200,7 @@ class Required:
     bound: Fraction
     c: Fraction
     by_hierarchy: bool
+    decimal: str = "."
 
 
 def required_of(listed: object) -> tuple[Required, ...]:
@@ -213,11 +217,15 @@ def _required(item: Mapping[str, object]) -> Required:
     known = {"model", "attribute", _BOUND[model]} | ({"c"} if recursive else set())
     known |= {"variant"} if _VARIANTS[model][0] else set()
     known |= {"order"} if variant == "ordered" else set()
-    if not {*item} <= known or order not in (None, "hierarchy", "values"):
+    known |= {"decimal"} if order == "values" else set()
+    mark = item.get("decimal", ".")
+    if not {*item} <= known or order not in (None, "hierarchy", "values") or mark not in (".", ","):
         raise ValueError("expected its keys alone")
     along = variant == "hierarchical" or order == "hierarchy"
     c = number(item["c"]) if recursive else Fraction(0)
-    return Required(model, attribute, str(variant), number(item[_BOUND[model]]), c, along)
+    return Required(
+        model, attribute, str(variant), number(item[_BOUND[model]]), c, along, str(mark)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,9 +250,11 @@ class Held:
         rows: Ints,
         domain: Sequence[str],
         tree: Hierarchy | None,
+        decimal: str = ".",
     ) -> Held:
         """From one entry per tuple; ``codes`` index ``domain``. KeyError for one without a leaf."""
-        texts = tuple(sorted(domain, key=_by_size)) if tree is None else tree.labels[0]
+        ordered = tuple(sorted(domain, key=lambda text: _by_size(text, decimal)))
+        texts = ordered if tree is None else tree.labels[0]
         place = {text: at for at, text in enumerate(texts)}
         values = np.array([place[text] for text in domain], np.int64)[codes]
         keys, where = np.unique(classes * len(texts) + values, return_inverse=True)
@@ -277,8 +287,8 @@ def number_rows(codes: NDArray[np.integer]) -> Ints:
     return found
 
 
-def _by_size(text: str) -> tuple[bool, Fraction, str]:
-    size = exact_number(text)
+def _by_size(text: str, decimal: str) -> tuple[bool, Fraction, str]:
+    size = number_in(text, decimal)
     return size is None, size or Fraction(0), text
 
 

@@ -125,6 +125,7 @@ def verify_against_source(
     remade: Mapping[str, Remake] = _NONE_MADE,
     recoding: TupleRecoding | None = None,
     population: Population | None = None,
+    decimal: str = ".",
 ) -> tuple[ClaimCheck, ...]:
     """All checks of :func:`~.verification.verify_public`, settled with the source where possible.
 
@@ -133,7 +134,7 @@ def verify_against_source(
     hierarchies that the plan leaves to be made from values, what makes them of the released ones.
     Where tuples have values of their own, ``recoding`` says how they are said to come about; it is
     followed from the source to the table, and nothing of it is believed. ``population`` is needed
-    where the guarantee speaks of one.
+    where the guarantee speaks of one. ``decimal`` is the decimal mark of the source.
     """
     public = verify_public(manifest, published, worded, token)
     claimed = claim_of(manifest, published)
@@ -145,11 +146,11 @@ def verify_against_source(
     checks.append(_unchanged_check(manifest, released))
     if any(check.status is _FAILED for check in checks):
         return merged(public, checks)
-    checks += _hierarchy_checks(claimed, published, source, hierarchies, token)
+    checks += _hierarchy_checks(claimed, published, source, hierarchies, decimal, token)
     if not has_levels(manifest.get("parameters")):
         from dpdesk.verifiers.anonymity.following import follow
 
-        followed = source, hierarchies, remade
+        followed = source, hierarchies, remade, decimal
         checks += follow(manifest, result, claimed, published, followed, recoding, token)
         return merged(public, checks)
     try:
@@ -489,9 +490,7 @@ def _requiring(
     held = {}
     for each in claimed.required:
         try:
-            held[each.attribute] = held_in(
-                each.attribute, table, labels, source, hierarchies, token
-            )
+            held[each.attribute] = held_in(each, table, labels, source, hierarchies, token)
         except KeyError as error:
             raise InputError(
                 "verify.leaf",
@@ -564,6 +563,7 @@ def _hierarchy_checks(
     published: PublishedTable,
     source: FrequencySource,
     hierarchies: Mapping[str, Hierarchy],
+    decimal: str,
     token: CancelToken,
 ) -> list[ClaimCheck]:
     """Requirements along a hierarchy, in the released rows; whether one was used at all."""
@@ -574,6 +574,9 @@ def _hierarchy_checks(
             continue
         if each.by_hierarchy is (each.attribute not in hierarchies):
             text = "the guarantee and the plan differ in whether it has a hierarchy"
+            checks.append(ClaimCheck(claim, _FAILED, text, MANIFEST))
+        elif not each.by_hierarchy and each.decimal != decimal:
+            text = "the guarantee and the source differ in the decimal mark of numbers"
             checks.append(ClaimCheck(claim, _FAILED, text, MANIFEST))
         elif each.by_hierarchy:
             tree = tree_of(source.frequency_table(names, token), hierarchies)

@@ -452,6 +452,7 @@ def _asked(manifest: Mapping[str, object], claimed: Claimed) -> dict[str, object
     for each, stated in zip(asked, claimed.stated, strict=False):
         if each.get("variant") == "ordered":
             each["order"] = stated.get("order", "values")
+            each.update({key: stated[key] for key in ("decimal",) if key in stated})
     return {"require": asked, **semantics}
 
 
@@ -470,7 +471,9 @@ def required_checks(
         names = (*claimed.quasi_identifiers, each.attribute)
         counted = published.combinations(names, token)
         classes = number_rows(counted.codes[:, :-1])
-        held = Held.of(classes, counted.codes[:, -1], counted.rows, counted.texts[-1], None)
+        held = Held.of(
+            classes, counted.codes[:, -1], counted.rows, counted.texts[-1], None, each.decimal
+        )
         checks.append(required_check(each, held, claim))
     return checks
 

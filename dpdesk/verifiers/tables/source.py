@@ -14,7 +14,7 @@ import numpy as np
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Nested, ParameterValue, exact_number
+from dpdesk.core.parameters import Nested, ParameterValue, number_in
 from dpdesk.core.plain import fraction_of, thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
@@ -57,6 +57,11 @@ class Given(Protocol):
     @property
     def roles(self) -> Mapping[str, Role]:
         """The role of every column."""
+        ...
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of the source."""
         ...
 
     @property
@@ -551,7 +556,7 @@ def other_axes(
             rows = (tree if ready else tree.with_untouched_leaves(gone)).rows()
         else:
             margins = ("", total) if ready else ()
-            there = _in_order(domain, gone)
+            there = _in_order(domain, gone, given.decimal)
             if not ready:
                 there = _with_rows(axis.name, there, measure, given, token)
             rows = [[one] for one in there if one not in margins]
@@ -581,10 +586,10 @@ def _with_rows(
     return [value for value, n in zip(domain, rows.tolist(), strict=True) if n] or list(domain)
 
 
-def _in_order(domain: Sequence[str], gone: Sequence[str]) -> list[str]:
+def _in_order(domain: Sequence[str], gone: Sequence[str], decimal: str) -> list[str]:
     """Values without a hierarchy: numbers by size, texts by code point, missing ones last."""
     there = sorted(value for value in domain if value not in gone)
-    sizes = {value: exact_number(value) for value in there}
+    sizes = {value: number_in(value, decimal) for value in there}
     if None not in sizes.values():
         there.sort(key=lambda value: sizes[value] or _NONE)
     return [*there, *sorted(gone)]

@@ -165,6 +165,7 @@ def decide_cells(
         table = align(counted, given.hierarchies, given.source.name)
     token.check()
     report(StepStarted(SEARCH, 2, steps))
+    table = replace(table, decimal=given.decimal)
     judged = judge_cells(table, settings, remakes(given.made), token, asked)
     token.check()
     report(StepStarted(DESCRIBE, 3, steps))
@@ -351,7 +352,7 @@ def _places(scales: Sequence[Scale], table: AlignedTable) -> Array:
 
 def _scales(table: AlignedTable, *, by_size: bool = False) -> tuple[Scale, ...]:
     return tuple(
-        scale_of(hierarchy, table.missing[place], by_size=by_size)
+        scale_of(hierarchy, table.missing[place], table.decimal, by_size=by_size)
         for place, hierarchy in enumerate(table.hierarchies)
     )
 
@@ -525,7 +526,7 @@ def _outcome(
         recoding=release.recoding(counted, given.with_role(Role.IDENTIFIER)),
         guarantee=k_guarantee(
             *(settings.k, known.smallest, known.suppressed, given.roles, given.linkages),
-            stated(settings.required, given.hierarchies),
+            stated(settings.required, given.hierarchies, given.decimal),
         ),
         result={
             "rows_out": known.kept,

@@ -321,7 +321,7 @@ class KAnonymityExploration:
         told: Sequence[Telling] = (),
         search: Search = _not_found,
     ) -> None:
-        self._table = table
+        self._table = replace(table, decimal=given.decimal)
         self._search = search
         self._searched: Recent[Hashable, tuple[Node | None, bool]] = Recent(_KEPT_VIEWS)
         self._told = tuple(told)
@@ -332,7 +332,7 @@ class KAnonymityExploration:
         self._remakes = remakes(given.made)
         self._source = given.source.name
         self._where = given.where
-        self._hierarchies = given.hierarchies
+        self._hierarchies, self._decimal = given.hierarchies, given.decimal
         self._pool: PooledNodes | None = None
         self._pool_lock = Lock()
         self._clouds: Recent[tuple[int, int, int], NodeCloud] = Recent(_KEPT_VIEWS)
@@ -480,7 +480,7 @@ class KAnonymityExploration:
                 *(settings.k, fewest, counted.suppressed),
                 released_roles(self._roles, settings.handling),
                 self._linkages,
-                stated(settings.required, self._hierarchies),
+                stated(settings.required, self._hierarchies, self._decimal),
                 semantics | stated_besides(settings),
             ),
             notes=(

@@ -286,6 +286,7 @@ class KAnonymity(RowsMethod):
             remakes(given.made),
             given.claimed,
             given.population,
+            given.decimal,
         )
         return in_words(checks, manifest.as_json())
 
@@ -583,7 +584,7 @@ def _outcome(
             recoding.rows_suppressed,
             released_roles(given.roles, problem.settings.handling),
             given.linkages,
-            stated(problem.settings.required, given.hierarchies),
+            stated(problem.settings.required, given.hierarchies, given.decimal),
             semantics,
         ),
         # Where nothing may be generalised there is one release, and nothing to search.

@@ -203,13 +203,19 @@ def _line_of(each: Requirement) -> str:
 
 
 def stated(
-    required: Sequence[Requirement], hierarchies: Mapping[str, object]
+    required: Sequence[Requirement], hierarchies: Mapping[str, object], decimal: str = "."
 ) -> list[dict[str, object]]:
-    """The requirements as a guarantee states them: ``order`` says what ordered distances follow."""
+    """The requirements as a guarantee states them: ``order`` says what ordered distances follow.
+
+    Where these are the values, ``decimal`` is the mark by which they are numbers, if no point.
+    """
     found = []
     for each in required:
         order = "hierarchy" if each.attribute in hierarchies else "values"
-        found.append(each.as_plain() | ({"order": order} if each.variant == "ordered" else {}))
+        ordered = {"order": order} if each.variant == "ordered" else {}
+        if ordered and order == "values" and decimal != ".":
+            ordered["decimal"] = decimal
+        found.append(each.as_plain() | ordered)
     return found
 
 

@@ -45,7 +45,7 @@ from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import exact_number
+from dpdesk.core.parameters import number_in
 from dpdesk.core.schema import Role
 from dpdesk.engine.hierarchies.preview import AlignedTable, align
 from dpdesk.engine.method import MethodInput
@@ -80,16 +80,16 @@ class Values:
     has_hierarchy: bool = False
 
     @classmethod
-    def of(cls, domain: Sequence[str], whole: Hierarchy | None) -> Values:
+    def of(cls, domain: Sequence[str], whole: Hierarchy | None, decimal: str = ".") -> Values:
         """The values of a column; ``whole`` has a leaf for every one of them, missing ones too."""
         if whole is None:
-            return cls(tuple(sorted(domain, key=_by_size)))
+            return cls(tuple(sorted(domain, key=lambda text: _by_size(text, decimal))))
         return cls(whole.leaves, tuple(map(whole.ancestors, range(whole.height))), True)
 
 
-def _by_size(text: str) -> tuple[int, Fraction, str]:
+def _by_size(text: str, decimal: str) -> tuple[int, Fraction, str]:
     """The order of values without a hierarchy: numbers by size, then texts by code point."""
-    number = exact_number(text)
+    number = number_in(text, decimal)
     return (1, Fraction(0), text) if number is None else (0, number, text)
 
 
@@ -352,7 +352,7 @@ def _sensitive_counts(
                 hint="Give the column a hierarchy, or choose the variant equal or ordered.",
                 details={"key": "require", "attribute": name},
             )
-        values = Values.of(domain, None)
+        values = Values.of(domain, None, given.decimal)
         code = {text: at for at, text in enumerate(values.texts)}
         codes = np.array([code[text] for text in domain], np.int64)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.parameters import exact_number
+from dpdesk.core.parameters import number_in
 
 Places = NDArray[np.int64]
 
@@ -136,7 +136,9 @@ def node_losses(scale: Scale) -> NDArray[np.float64]:
     return share * float(scale.weight)
 
 
-def scale_of(hierarchy: Hierarchy, missing: frozenset[int], *, by_size: bool) -> Scale:
+def scale_of(
+    hierarchy: Hierarchy, missing: frozenset[int], decimal: str = ".", *, by_size: bool
+) -> Scale:
     """The scale of an attribute; ``missing`` are leaf codes.
 
     Leaves stand in the order of the hierarchy, those of one node together. Where the hierarchy says
@@ -145,7 +147,7 @@ def scale_of(hierarchy: Hierarchy, missing: frozenset[int], *, by_size: bool) ->
     """
     labels, height = hierarchy.labels, hierarchy.height
     leaves = hierarchy.leaves
-    numbers = tuple(number_of(leaf) for leaf in leaves)
+    numbers = tuple(number_of(leaf, decimal) for leaf in leaves)
     known = [code for code in range(len(leaves)) if code not in missing]
     numeric = bool(known) and all(numbers[code] is not None for code in known)
     above = [hierarchy.ancestors(level).astype(np.int64) for level in range(height + 1)]
@@ -190,12 +192,12 @@ def _together(above: list[Places], rank: Places) -> Places:
     return np.lexsort(keys)
 
 
-def number_of(text: str) -> Fraction | None:
-    """The number that a text is, exactly; None for any other."""
+def number_of(text: str, decimal: str = ".") -> Fraction | None:
+    """The number that a text is, exactly, with this decimal mark; None for any other."""
     stripped = text.strip()
-    if not stripped or stripped[0] not in "+-.0123456789":
+    if not stripped or stripped[0] not in f"+-{decimal}0123456789":
         return None
-    return exact_number(stripped)
+    return number_in(stripped, decimal)
 
 
 def range_text(scale: Scale, held: Sequence[int]) -> str | None:

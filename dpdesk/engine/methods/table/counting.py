@@ -15,7 +15,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.parameters import exact_number
+from dpdesk.core.parameters import number_in
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import COUNT, MEAN
@@ -253,7 +253,7 @@ def _dimension(
     stored = given.hierarchies.get(own_hierarchy(name, spec.name)) or given.hierarchies.get(name)
     ready = settings.cells is not None
     if stored is None:
-        leaves = in_order(values, gone)
+        leaves = in_order(values, gone, given.decimal)
         if ready:
             leaves = [v for v in leaves if not _is_margin(v, settings)]
         else:
@@ -366,10 +366,10 @@ def _refuse_strange(
         )
 
 
-def in_order(values: Sequence[str], missing: Collection[str]) -> list[str]:
+def in_order(values: Sequence[str], missing: Collection[str], decimal: str = ".") -> list[str]:
     """Values without a hierarchy: numbers by size, texts by code point, missing ones last."""
     present = [one for one in values if one not in missing]
-    numbers = [exact_number(one) for one in present]
+    numbers = [number_in(one, decimal) for one in present]
     if all(number is not None for number in numbers):
         order = sorted(range(len(present)), key=lambda i: (numbers[i] or Fraction(0), present[i]))
         present = [present[i] for i in order]
