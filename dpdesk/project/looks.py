@@ -49,11 +49,21 @@ def skeleton(name: str) -> str:
 def likeness(name: str) -> str:
     """What is equal for two names that differ by dots, blanks, hyphens, accents or looks alone.
 
-    Strokes through letters are accents too, and so is the `e` of `ae`, `oe` and `ue`.
+    Strokes through letters are accents too, and so are hooks, and the `e` of `ae`, `oe` and `ue`;
+    an apostrophe is one where Unicode counts it as a letter, too.
     """
     parts = unicodedata.normalize("NFKD", skeleton(name)).translate(_STROKES)
-    plain = "".join(char for char in parts if char.isalnum())
-    return re.sub("([aou])e", r"\1", plain)
+    kept = (char for char in parts if char.isalnum() and unicodedata.category(char) != "Lm")
+    return re.sub("([aou])e", r"\1", "".join(map(_plain_letter, kept)).translate(_LOOKS))
+
+
+_LATIN = re.compile(r"LATIN (?:SMALL|CAPITAL) LETTER (?:[A-Z]+ )*?([A-Z])(?: WITH .+)?")
+
+
+def _plain_letter(char: str) -> str:
+    """The letter of ASCII that a Latin letter is a form of, by its name in Unicode."""
+    found = None if char.isascii() else _LATIN.fullmatch(unicodedata.name(char, ""))
+    return found[1].lower() if found else char
 
 
 _TITLE_WORDS = (

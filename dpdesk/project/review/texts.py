@@ -29,7 +29,8 @@ _HEX = re.compile(r"(?:[0-9a-f]{2})*")
 _TIME = re.compile(r"[2-9][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z")
 _TIME_FORM = "%Y-%m-%dT%H:%M:%SZ"
 _PERSON_MARKS = frozenset(" .,'’-()/&_@+")
-_ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC")
+_EAST = frozenset(("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"))
+"""Alphabets that names of one language mix."""
 # Letters and marks that show as nothing; Unicode counts them as letters or marks all the same.
 _UNSEEN = frozenset(
     map(
@@ -131,8 +132,10 @@ def _person_fault(text: str) -> str:
 
 
 def _alphabets(word: str) -> list[str]:
-    names = {unicodedata.name(char, "").split(" ")[0] for char in word if char.isalpha()}
-    return sorted(name.capitalize() for name in names if name in _ALPHABETS)
+    letters = (char for char in word if char.isalpha() and unicodedata.category(char) != "Lm")
+    names = {unicodedata.name(char, "").split(" ")[0] for char in letters}
+    east = _EAST & names
+    return sorted(name.capitalize() for name in (names - _EAST) | set(sorted(east)[:1]))
 
 
 def text_fault(value: object, longest: int = LONGEST_COMMENT, *, lines: bool = True) -> str:

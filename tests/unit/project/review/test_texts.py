@@ -26,7 +26,16 @@ TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 @pytest.mark.parametrize(
-    "name", ["Anna Weber", "José Ångström", "Анна Иванова", "O’Neil, M.", "李雷", "Reviewer 1"]
+    "name",
+    [
+        "Anna Weber",
+        "José Ångström",
+        "Анна Иванова",
+        "O’Neil, M.",
+        "李雷",
+        "佐々木 のり子",
+        "Reviewer 1",
+    ],
 )
 def test_names_of_people_are_taken_as_they_are(name: str) -> None:
     assert clean_person(name) == name
@@ -56,6 +65,8 @@ def test_a_name_is_kept_in_one_form() -> None:
         "Anna\x00",
         "\ud800nna",
         "Anna\u3164Weber",
+        *(f"N{letter}ra Weber" for letter in "\u05e1\u101d\u12d0\U000104ea\U0001042c"),  # like o
+        "E\u0627la Weber",  # like l
     ],
 )
 def test_names_that_deceive_or_cannot_be_shown_are_refused(name: str) -> None:
@@ -169,6 +180,9 @@ def test_shown_texts_fit_any_terminal() -> None:
         ("Jørgen Łuk", "Jorgen Luk"),
         ("Ægir Œuf", "Aegir Oeuf"),
         ("O'Neill", "O’Neill"),
+        ("O'Neill", "O\u02bcNeill"),  # an apostrophe that Unicode counts as a letter
+        ("Jose Ruiz", "Jo\u0282e Ruiz"),  # an s with a hook
+        ("Jose Ruiz", "Jos\uab32 Ruiz"),  # an e of a black letter
     ],
 )
 def test_spellings_of_a_name_are_alike(one: str, other: str) -> None:
