@@ -14,7 +14,7 @@ from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.messages import listed, msg
+from dpdesk.core.messages import msg
 from dpdesk.engine.registry import cells_of, compared_of, noise_of, redesigned_of, truth_of
 
 __all__ = [
@@ -115,7 +115,7 @@ def _refuse_protected(
             msg(
                 "{file}: by the ledger, budget was spent on these data ({accounts}).",
                 file=data.name,
-                accounts=listed(known),
+                accounts=known,
             )
         )
 

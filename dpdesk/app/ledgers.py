@@ -186,16 +186,16 @@ class LedgerDesk:
             "elsewhere": [{"ledger": one.path, "cost": one.cost} for one in others],
         }
 
-    def known(self, source_sha256: str, content: tuple[str, ...]) -> tuple[str, ...]:
-        """The accounts that were debited for these data, in whatever format; see :meth:`request`.
+    def known(self, source_sha256: str, content: tuple[str, ...]) -> str:
+        """The accounts that were debited for these data, in whatever format, in words; empty: none.
 
         Raises StorageError ``ledger.*`` when the ledger that is there cannot be used.
         """
-        from dpdesk.project.ledger import Versions
+        from dpdesk.project.ledger.people import Versions, names_of
 
         data = Versions(frozenset((source_sha256,)), frozenset(content))
         debits = self._look().debits.values()
-        return tuple(dict.fromkeys(str(one.key) for one in debits if data.hold(one.request)))
+        return names_of(one.key for one in debits if data.hold(one.request))
 
     def _look(self) -> Book:
         """The accounts as they are, read again only when the file has changed."""

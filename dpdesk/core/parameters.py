@@ -313,28 +313,21 @@ def plain_number(value: object) -> object:
     return value
 
 
-def exact_number(raw: object) -> Fraction | None:
-    """The exact value of a finite number of sane length, or of its text; None for all else."""
+def exact_number(raw: object, mark: str = ".") -> Fraction | None:
+    """The exact value of a sane, finite number, or of its text with a decimal mark; else None."""
     if isinstance(raw, bool):
         return None
     if isinstance(raw, int | Fraction):
         return Fraction(raw)
     if isinstance(raw, float):
         raw = repr(raw)
+    if isinstance(raw, str) and mark != ".":
+        raw = raw.translate({ord(mark): ".", ord("."): " "})
     try:
         number = Decimal(raw.strip()) if isinstance(raw, str) else raw
     except InvalidOperation:
         return None
-    if not isinstance(number, Decimal) or not is_sane(number):
-        return None
-    return Fraction(number)
-
-
-def number_in(text: str, mark: str) -> Fraction | None:
-    """The number that a value of a source is whose decimal mark is ``mark``; None for all else."""
-    if mark != ".":
-        text = text.translate({ord(mark): ".", ord("."): " "})
-    return exact_number(text)
+    return Fraction(number) if isinstance(number, Decimal) and is_sane(number) else None
 
 
 def parameters_without_effect(

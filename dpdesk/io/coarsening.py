@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.errors import InputError
 from dpdesk.core.labels import NOTHING_MISSING
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import nearest, number_in
+from dpdesk.core.parameters import exact_number, nearest
 from dpdesk.core.plain import number_text
 from dpdesk.core.source_spec import COARSER_ELSEWHERE, Coarsened, SourceSpec
 from dpdesk.io.csvload import RAW, Loaded
@@ -166,4 +166,4 @@ def _number(text: str, mark: str) -> Fraction | None:
     plain = text.strip()
     if not plain or plain[0] not in f"+-{mark}0123456789":
         return None
-    return number_in(plain, mark)
+    return exact_number(plain, mark)

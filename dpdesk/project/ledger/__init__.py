@@ -20,7 +20,7 @@ from dpdesk.project.ledger.judging import (
     unit_words,
 )
 from dpdesk.project.ledger.ledger import Ledger, LedgerCheck, LedgerFault, check_file
-from dpdesk.project.ledger.people import PeopleRecord, Versions
+from dpdesk.project.ledger.people import PeopleRecord
 from dpdesk.project.ledger.records import (
     AccountKey,
     AuditEnd,
@@ -50,7 +50,6 @@ __all__ = [
     "Preview",
     "SeenLedger",
     "Spending",
-    "Versions",
     "Witness",
     "add_up",
     "check_file",

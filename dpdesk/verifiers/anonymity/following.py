@@ -21,7 +21,7 @@ from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import exact_number, number_in
+from dpdesk.core.parameters import exact_number
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.release import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.verifiers.anonymity.source_verification import (
@@ -142,7 +142,7 @@ def _numbers(
     for leaf in leaves:
         text = leaf.strip()
         may = text and text[0] in f"+-{decimal}0123456789"
-        number = number_in(text, decimal) if may else None
+        number = exact_number(text, decimal) if may else None
         if leaf in missing:
             continue
         if number is None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpdesk.core.frequency import FrequencySource, FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.parameters import number_in
+from dpdesk.core.parameters import exact_number
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.reading import number
 
@@ -288,7 +288,7 @@ def number_rows(codes: NDArray[np.integer]) -> Ints:
 
 
 def _by_size(text: str, decimal: str) -> tuple[bool, Fraction, str]:
-    size = number_in(text, decimal)
+    size = exact_number(text, decimal)
     return size is None, size or Fraction(0), text
 
 

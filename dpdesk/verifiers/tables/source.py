@@ -14,7 +14,7 @@ import numpy as np
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import Nested, ParameterValue, number_in
+from dpdesk.core.parameters import Nested, ParameterValue, exact_number
 from dpdesk.core.plain import fraction_of, thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
@@ -589,7 +589,7 @@ def _with_rows(
 def _in_order(domain: Sequence[str], gone: Sequence[str], decimal: str) -> list[str]:
     """Values without a hierarchy: numbers by size, texts by code point, missing ones last."""
     there = sorted(value for value in domain if value not in gone)
-    sizes = {value: number_in(value, decimal) for value in there}
+    sizes = {value: exact_number(value, decimal) for value in there}
     if None not in sizes.values():
         there.sort(key=lambda value: sizes[value] or _NONE)
     return [*there, *sorted(gone)]

@@ -45,7 +45,7 @@ from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.parameters import number_in
+from dpdesk.core.parameters import exact_number
 from dpdesk.core.schema import Role
 from dpdesk.engine.hierarchies.preview import AlignedTable, align
 from dpdesk.engine.method import MethodInput
@@ -89,7 +89,7 @@ class Values:
 
 def _by_size(text: str, decimal: str) -> tuple[int, Fraction, str]:
     """The order of values without a hierarchy: numbers by size, then texts by code point."""
-    number = number_in(text, decimal)
+    number = exact_number(text, decimal)
     return (1, Fraction(0), text) if number is None else (0, number, text)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.parameters import number_in
+from dpdesk.core.parameters import exact_number
 
 Places = NDArray[np.int64]
 
@@ -197,7 +197,7 @@ def number_of(text: str, decimal: str = ".") -> Fraction | None:
     stripped = text.strip()
     if not stripped or stripped[0] not in f"+-{decimal}0123456789":
         return None
-    return number_in(stripped, decimal)
+    return exact_number(stripped, decimal)
 
 
 def range_text(scale: Scale, held: Sequence[int]) -> str | None:

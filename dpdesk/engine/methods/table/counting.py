@@ -15,7 +15,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import counted, msg
-from dpdesk.core.parameters import number_in
+from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import COUNT, MEAN
@@ -369,7 +369,7 @@ def _refuse_strange(
 def in_order(values: Sequence[str], missing: Collection[str], decimal: str = ".") -> list[str]:
     """Values without a hierarchy: numbers by size, texts by code point, missing ones last."""
     present = [one for one in values if one not in missing]
-    numbers = [number_in(one, decimal) for one in present]
+    numbers = [exact_number(one, decimal) for one in present]
     if all(number is not None for number in numbers):
         order = sorted(range(len(present)), key=lambda i: (numbers[i] or Fraction(0), present[i]))
         present = [present[i] for i in order]
