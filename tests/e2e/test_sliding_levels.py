@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.io.canonical import read_canonical
 from tests.e2e.test_ratio_tables import firms
 from tests.e2e.test_table_cases import released, sound
 from tests.e2e.test_table_release import failed_claims, forge, read, verified
@@ -44,6 +45,25 @@ def test_unsafe_cells_span_what_is_asked(
     assert sound(context, made)
     assert "width_required" not in (made / "public/table.csv").read_text("utf-8")
     assert "sliding" not in (made / "public/manifest.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize("measure", ["", 'measure = { sum = "x" }\n'])
+def test_what_published_empty_cells_tell_of_widths_is_found_again(
+    context: AppContext, tmp_path: Path, measure: str
+) -> None:
+    """Widths that hold for everyone but those who see that no suppressed cell is empty."""
+    told = 0
+    for seed in range(4):
+        keys = f"{TWO}{RULE}{measure}singletons = false\nsliding = 1\n".replace("n = 3", "n = 6")
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        made = released(context, folder, firms(seed, 26), keys)
+        assert sound(context, made)
+        found = read_canonical(made / "internal/evidence.json")["result"]
+        assert isinstance(found, dict)
+        told += int(str(found["told_exactly_if_present"]))
+        told += int(str(found["told_closer_if_present"]))
+    assert bool(told) is not bool(measure)
 
 
 def test_forged_widths_fail(context: AppContext, tmp_path: Path) -> None:

@@ -60,8 +60,9 @@ def told_as_whole(
     Raises Cancelled.
     """
     if witnesses is not None:
-        ways = {(t.variable, t.upper) for t in whole_targets(witnesses, problem, targets, steps)}
-        targets = [each for each in targets if (each.variable, each.upper) in ways]
+        left = whole_targets(witnesses, problem, targets, steps)
+        ways = {(each.variable, each.upper, each.sliding) for each in left}
+        targets = [each for each in targets if (each.variable, each.upper, each.sliding) in ways]
     here = _Rooms(problem, suppressed, steps)
     beforehand = _Rooms(problem, steps > 0, steps)
     wanted: dict[int, list[Target]] = {}
@@ -91,16 +92,29 @@ def _told(
     short, sure = False, True
     for target in targets:
         goal = math.ceil(target.need / step - _CLOSE)
-        reach = here.reach(target, goal, token)
+        reach = _reach(here, target, goal, token)
         # What follows without any table cannot be hidden.
-        most = goal if reach == goal else beforehand.reach(target, goal, token)
+        most = goal if reach == goal else _reach(beforehand, target, goal, token)
         sure &= reach is not None and most is not None
         if reach is not None and most is not None:
             short |= reach < most and reach * step < target.need - _CLOSE
     if not short:
         return _NOT if sure else None
-    ends = [here.reach(replace(targets[0], upper=up), 1, token) for up in (False, True)]
+    ends = _ends(here, targets[0], 1, token)
     return _CLOSER if any(ends) else None if None in ends else _EXACTLY
+
+
+def _reach(rooms: _Rooms, target: Target, goal: int, token: CancelToken) -> int | None:
+    """How many steps a count can go, or span where its width is asked; None: it was not found."""
+    if not target.sliding:
+        return rooms.reach(target, goal, token)
+    down, up = _ends(rooms, target, goal, token)
+    return None if down is None or up is None else min(goal, down + up)
+
+
+def _ends(rooms: _Rooms, target: Target, goal: int, token: CancelToken) -> list[int | None]:
+    """How many steps a count can go down and up, at most ``goal``."""
+    return [rooms.reach(replace(target, upper=up), goal, token) for up in (False, True)]
 
 
 class _Rooms:

@@ -23,6 +23,7 @@ from dpdesk.engine.tables.audit import (
     Problem,
     Target,
     exposed,
+    sliding_of,
     targets_of,
 )
 from dpdesk.engine.tables.model import Flags, Floats, Ints, Requirement
@@ -98,10 +99,12 @@ class Witnesses:
         found = []
         for target in targets:
             v, need = target.variable, target.need
-            reached = (up if target.upper else down)[v] >= need * (1 - TOLERANCE)
+            sides = (down, up) if target.sliding else ((down, up)[target.upper],)
+            reached = sum(side[v] for side in sides) >= need * (1 - TOLERANCE)
             if strict and reached:
                 least = need if target.upper else min(need, -float(low[v]))
-                reached = informed[int(target.upper)][v] >= least * (1 - TOLERANCE)
+                known = informed if target.sliding else (informed[int(target.upper)],)
+                reached = sum(side[v] for side in known) >= least * (1 - TOLERANCE)
             found.append(bool(reached))
         return np.array(found, dtype=bool)
 
@@ -160,8 +163,10 @@ def whole_targets(
         step, v = float(steps[target.variable]), target.variable
         if step > 0:
             goal = math.ceil(target.need / step - _WHOLE)
-            room = problem.high[v] if target.upper else -low[v]
-            if moved[int(target.upper)][v] < min(goal, math.floor(min(room / step, goal) + _WHOLE)):
+            sides = (False, True) if target.sliding else (target.upper,)
+            rooms = (problem.high[v] if upper else -low[v] for upper in sides)
+            most = sum(math.floor(min(room / step, goal) + _WHOLE) for room in rooms)
+            if sum(moved[int(upper)][v] for upper in sides) < min(goal, most):
                 left.append(replace(target, need=goal * step))
     return left
 
@@ -187,10 +192,10 @@ def told_as_present(
     everyone else. Whether a value of 0 is certain is asked too. No program is solved for what
     ``witnesses`` show. Raises Cancelled.
     """
-    problem = replace(problem, owners=None)
-    targets = [t for t in targets_of(required, zeros=True) if suppressed[t.variable]]
+    problem, widths = replace(problem, owners=None), sliding_of(required)
+    targets = [t for t in (*targets_of(required, zeros=True), *widths) if suppressed[t.variable]]
     if problem.least is None:  # that a cell is not empty tells nothing more, as of most sums
-        protected = set(targets_of(required))
+        protected = {*targets_of(required), *widths}
         targets = [target for target in targets if target not in protected]
     if witnesses is not None:
         covered = witnesses.covered(problem, targets)

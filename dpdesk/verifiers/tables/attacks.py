@@ -302,6 +302,11 @@ class Kept:
         flags = {"unsafe": np.array(unsafe, bool), "held": np.array(there, bool)}
         return cls(**arrays, **flags, owner=who, told=owners is not None)
 
+    def asked_width(self, place: int) -> float:
+        """How wide the interval of an unknown must be, where both its ends ask for less."""
+        ends = self.lower_required[place] + self.upper_required[place]
+        return float(self.width[place]) if self.width[place] > ends else 0.0
+
     def never_certain(self) -> Kept:
         """The same, where an unsafe value of which a range of 0 asks for nothing must not be told.
 
@@ -463,6 +468,9 @@ def told_as_present(
                 # What follows without any table cannot be hidden.
                 most = beforehand.far(place, need, (), upward=way == 1)
                 told = not _reaches(kept, place, float(far[place]), most)
+        wide = kept.asked_width(place)
+        if not told and float(reach[0][place] + reach[1][place]) < wide:
+            told = _narrows(kept, place, [[]], room, beforehand, token) is not None
         if told:
             step = _grid(internal[attacked.tables[attacked.where[place][0]].file])
             ends = [room.far(place, step, upward=up) for up in (False, True)]
@@ -492,7 +500,9 @@ def told_as_whole(
         needs = float(kept.lower_required[place]), float(kept.upper_required[place])
         ends = np.floor(-unknowns.low[place] + _TOLERANCE), unknowns.high[place]
         goals = [min(need, end) - _TOLERANCE for need, end in zip(needs, ends, strict=True)]
-        if all(reach[place] >= goal for reach, goal in zip(far, goals, strict=True)):
+        wide = kept.asked_width(place)
+        spans = far[0][place] + far[1][place] >= min(wide, sum(ends)) - _TOLERANCE
+        if spans and all(reach[place] >= goal for reach, goal in zip(far, goals, strict=True)):
             continue
         if moves.moves and len(room.part_of(place)) > _LARGEST_PART:
             found[2] += 1
@@ -504,11 +514,11 @@ def told_as_whole(
             continue
         there = everything.unknown[attacked.number(place)]
         short, sure = False, True
-        for up, need in zip((False, True), needs, strict=True):
-            reach = room.steps(place, need, upward=up)
-            if reach is None or reach < need - _TOLERANCE:
+        for ways, need in (((False,), needs[0]), ((True,), needs[1]), ((False, True), wide)):
+            reach = room.span(place, need, ways)
+            if need > 0 and (reach is None or reach < need - _TOLERANCE):
                 # What follows without any table cannot be hidden.
-                most = beforehand.steps(there, need, upward=up)
+                most = beforehand.span(there, need, ways)
                 sure &= reach is not None and most is not None
                 short |= reach is not None and most is not None and reach < most
         if short:

@@ -282,6 +282,12 @@ class WholeRoom(Room):
         part = connected_components(links, directed=False)[1]
         return bool((part[:rows] != part[rows:]).all())
 
+    def span(self, place: int, need: float, ways: Sequence[bool]) -> float | None:
+        """:meth:`steps` down (False), up (True), or of both together; None: not decided."""
+        found = [self.steps(place, need, upward=way) for way in ways]
+        known = [each for each in found if each is not None]
+        return min(ceil(need - _CLOSE), sum(known)) if len(known) == len(found) else None
+
     def steps(self, place: int, need: float, *, upward: bool) -> float | None:
         """How far an unknown can go from 0, at most ``need`` rounded up; None: not decided."""
         way = 1.0 if upward else -1.0

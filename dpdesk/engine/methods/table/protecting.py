@@ -29,7 +29,7 @@ from dpdesk.engine.methods.table.deciding import (
 )
 from dpdesk.engine.methods.table.settings import NONE
 from dpdesk.engine.tables.adjusting import Wanted, adjusted
-from dpdesk.engine.tables.audit import Problem, audit, targets_of
+from dpdesk.engine.tables.audit import Problem, audit, sliding_of, targets_of
 from dpdesk.engine.tables.model import Exact, Flags, Floats, Ints
 from dpdesk.engine.tables.rounding import controlled
 from dpdesk.engine.tables.rules import Judgement
@@ -67,9 +67,10 @@ def suppressed(
         witnesses = pattern.witnesses
         internal[BOUND] = plain_amount(pattern.bound)
         filled = counted.filled(judged) if settings.present else None
+        asked = [*targets_of(judged.required), *sliding_of(judged.required)]
         whole = told_as_whole(
             Problem.of(system, bounds, filled=filled),
-            *(hidden, targets_of(judged.required), counted.steps(), token, witnesses),
+            *(hidden, asked, counted.steps(), token, witnesses),
         )
         internal |= dict(zip(WHOLE, astuple(whole), strict=True))
         if not settings.present:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
@@ -17,6 +18,7 @@ from dpdesk.engine.tables.audit import Problem, alone, exposed, sliding_of, targ
 from dpdesk.engine.tables.model import Bounds, Dimension, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
+from dpdesk.engine.tables.witnesses import told_as_present
 from tests.helpers.tables import drawn_system, filled, required
 from tests.reference import tables as reference
 
@@ -134,3 +136,63 @@ def test_the_share_and_widths_by_hand() -> None:
     assert told.sliding is not None
     assert told.sliding.tolist() == [Fraction(3, 2), 0, 7, 0, 0]
     assert judge(System.of([table]), [Rule("threshold", 5)]).required.sliding is None
+
+
+@given(st.integers(0, 10**6))
+@example(7)
+@settings(max_examples=40, deadline=None)
+def test_widths_that_published_empty_cells_narrow_are_counted(seed: int) -> None:
+    """A pattern that protects from everyone else, against programs over the cells themselves."""
+    rng = np.random.default_rng(seed)
+    system = drawn_system(rng, 9)
+    values = system.cells.values.astype(float)
+    unsafe = ~system.known & (values > 0) & (rng.random(len(system)) < 0.3)
+    needed = with_widths(required(system, unsafe, rng), system, rng)
+    bounds, held = Bounds.of(system.cells.values), (values > 0).astype(np.float64)
+    try:
+        found = suppress(
+            *(system, judged(needed), bounds, system.cells.values, TOKEN, "heuristic", False)
+        )
+    except RefusedError:
+        return
+    problem = Problem.of(system, bounds, filled=held)
+    told = told_as_present(problem, found.suppressed, needed, TOKEN)
+    assert told == told_by_programs(system, found.suppressed, needed)
+
+
+def told_by_programs(system: System, hidden: np.ndarray, needed: Requirement) -> tuple[int, int]:
+    """Unsafe cells that are certain, and those that are too close, where no cell is below 1."""
+    values = system.cells.values.astype(float)
+    exactly = closer = 0
+
+    def ends(cell: int, pattern: np.ndarray) -> tuple[float, float]:
+        fixed = ~pattern | system.known
+        least = np.where(values > 0, 1.0, 0.0)
+        box = [(v, v) if f else (b, None) for v, f, b in zip(values, fixed, least, strict=True)]
+        far = []
+        for way in (1.0, -1.0):
+            cost = np.zeros(len(values))
+            cost[cell] = way
+            solved = linprog(
+                cost,
+                A_eq=system.matrix.toarray(),
+                b_eq=np.zeros(system.matrix.shape[0]),
+                bounds=box,
+            )
+            far.append(np.inf if solved.status == 3 else abs(solved.x[cell] - values[cell]))
+        return far[0], far[1]
+
+    assert needed.sliding is not None
+    for cell in np.flatnonzero(needed.unsafe).tolist():
+        (down, up), most = ends(cell, hidden), ends(cell, np.ones(len(values), dtype=bool))
+        low = min(float(needed.lower[cell]), most[0])
+        both = float(needed.lower[cell] + needed.upper[cell])
+        high = min(float(needed.upper[cell]) if both else 1.0, most[1])  # never certain
+        wide = float(needed.sliding[cell])
+        wide = min(wide, most[0] + most[1]) if wide > both else 0.0
+        if down < low - 1e-6 or up < high - 1e-6 or down + up < wide - 1e-6:
+            if max(down, up) < 1 - 1e-6:
+                exactly += 1
+            else:
+                closer += 1
+    return exactly, closer

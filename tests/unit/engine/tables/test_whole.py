@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds as Box
 from scipy.optimize import LinearConstraint, milp
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import Problem, targets_of
+from dpdesk.engine.tables.audit import Problem, sliding_of, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.suppression import suppress
@@ -27,23 +27,29 @@ SKIPPING = [int(digit) for digit in "363416030102112320121026"]
 
 
 def counts(
-    shape: tuple[int, ...], leaves: list[int], n: int, share: Fraction
+    shape: tuple[int, ...], leaves: list[int], n: int, share: Fraction, wide: Fraction | None = None
 ) -> tuple[System, Judgement]:
-    """A table of counts in which those below ``n`` need a share of themselves, and at least 1."""
+    """A table of counts in which those below ``n`` need a share of themselves, and at least 1.
+
+    With ``wide`` what they can be must span that share of themselves.
+    """
     axes = [Dimension.flat("abcd"[i], list("stuvw")[:size]) for i, size in enumerate(shape)]
     system = System.of([filled(axes, np.array(leaves))])
     values = system.cells.values.tolist()
     unsafe = np.array([0 < value < n for value in values])
-    wide = [max(value * share, Fraction(1)) if 0 < value < n else Fraction(0) for value in values]
-    low = [min(need, Fraction(value)) for need, value in zip(wide, values, strict=True)]
+    up = [max(value * share, Fraction(1)) if 0 < value < n else Fraction(0) for value in values]
+    low = [min(need, Fraction(value)) for need, value in zip(up, values, strict=True)]
     nothing = np.zeros(len(values), dtype=bool)
-    return system, Judgement(Requirement(unsafe, exact(low), exact(wide)), (), nothing, nothing)
+    spans = None if wide is None else exact(np.where(unsafe, exact(values) * wide, 0))
+    asked = Requirement(unsafe, exact(low), exact(up), spans)
+    return system, Judgement(asked, (), nothing, nothing)
 
 
 def told(system: System, judged: Judgement, pattern: Flags) -> Told:
     problem = Problem.of(system, Bounds.of(system.cells.values))
     ones = np.ones(len(system))
-    return told_as_whole(problem, pattern, targets_of(judged.required), ones, TOKEN)
+    targets = [*targets_of(judged.required), *sliding_of(judged.required)]
+    return told_as_whole(problem, pattern, targets, ones, TOKEN)
 
 
 def ends(system: System, pattern: Flags, cell: int) -> tuple[int, int]:
@@ -70,9 +76,14 @@ def by_trying(system: System, judged: Judgement, pattern: Flags) -> Told:
         needs = judged.required.lower[cell], judged.required.upper[cell]
         if reach == (0, 0):
             exactly += 1
-        elif reach[0] < needs[0] or reach[1] < needs[1]:
+        elif reach[0] < needs[0] or reach[1] < needs[1] or sum(reach) < span(judged, cell):
             closer += 1
     return Told(exactly, closer)
+
+
+def span(judged: Judgement, cell: int) -> Fraction:
+    wide = judged.required.sliding
+    return Fraction(0) if wide is None else Fraction(wide[cell])
 
 
 def best(system: System, judged: Judgement, how: str = "optimal") -> Flags:
@@ -104,12 +115,14 @@ def test_in_tables_of_two_dimensions_whole_numbers_tell_nothing_more() -> None:
     st.lists(st.integers(0, 6), min_size=27, max_size=27),
     st.sampled_from([Fraction(1, 4), Fraction(1, 2), Fraction(5, 2)]),
     st.integers(2, 4),
+    st.sampled_from([None, Fraction(3), Fraction(9, 2), Fraction(6)]),
 )
-@settings(max_examples=25, deadline=None)
+@example((2, 2, 2, 2), SHORT, Fraction(1, 4), 3, Fraction(9, 2))
+@settings(max_examples=40, deadline=None)
 def test_any_table_of_counts_is_told_as_integer_programs_find_it(
-    shape: tuple[int, ...], leaves: list[int], share: Fraction, n: int
+    shape: tuple[int, ...], leaves: list[int], share: Fraction, n: int, wide: Fraction | None
 ) -> None:
-    system, judged = counts(shape, leaves[: int(np.prod(shape))], n, share)
+    system, judged = counts(shape, leaves[: int(np.prod(shape))], n, share, wide)
     try:
         pattern = best(system, judged, "heuristic")
     except RefusedError:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables import suppression
-from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
+from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, sliding_of, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, System
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
@@ -29,11 +29,14 @@ seeds = st.integers(0, 10**6)
 
 
 def protected(
-    seed: int, how: How, *, present: bool = False
+    seed: int, how: How, *, present: bool = False, sliding: Fraction | None = None
 ) -> tuple[System, Judgement, Problem, np.ndarray, Witnesses]:
     """A small system protected as if it were large, with its witnesses."""
     system = drawn_system(np.random.default_rng(seed))
     told = judge(system, [Rule("threshold", 2, range=Fraction(1, 4))])
+    if sliding is not None:
+        wide = np.where(told.required.unsafe, system.cells.values * sliding, 0)
+        told = replace(told, required=replace(told.required, sliding=wide))
     bounds = Bounds.of(system.cells.values)
     filled_in = (system.cells.values > 0).astype(np.float64) if present else None
     with pytest.MonkeyPatch.context() as patch:
@@ -133,11 +136,15 @@ def test_what_is_no_move_is_left_out() -> None:
 
 
 @MANY
-@given(seeds, st.booleans())
-def test_what_is_told_is_the_same_with_moves_and_without(seed: int, present: bool) -> None:
-    system, told, problem, hidden, found = protected(seed, "heuristic", present=present)
+@given(seeds, st.booleans(), st.sampled_from([None, Fraction(1), Fraction(5, 2)]))
+def test_what_is_told_is_the_same_with_moves_and_without(
+    seed: int, present: bool, sliding: Fraction | None
+) -> None:
+    system, told, problem, hidden, found = protected(
+        seed, "heuristic", present=present, sliding=sliding
+    )
     problem = replace(problem, owners=None)
-    ones, targets = np.ones(len(system)), targets_of(told.required)
+    ones, targets = np.ones(len(system)), [*targets_of(told.required), *sliding_of(told.required)]
     answers = [told_as_whole(problem, hidden, targets, ones, TOKEN, w) for w in (None, found)]
     assert answers[0] == answers[1]
     held = (system.cells.values > 0).astype(np.float64)
