@@ -188,10 +188,8 @@ class ChartDeck(QWidget):
         self._charts = {chart.id: chart for chart in charts}
         self._behind = set(self._charts)
         for chart in charts:
-            if chart.id not in self._views:
-                view = self._view_for(chart)
-                view.set_stale(*self._stale)
-                self._views[chart.id] = view
+            if isinstance(chart, LatticeChart):
+                self.view(chart.id)
         self._arrange()
 
     def show_detail(self, chart_id: str, detail: Detail) -> None:
@@ -250,7 +248,11 @@ class ChartDeck(QWidget):
             view.select_point(None)
 
     def view(self, identifier: str) -> ChartView:
-        """The view of a chart; KeyError when there is none."""
+        """The view of a chart, made when it is first asked for; KeyError when there is none."""
+        if identifier not in self._views:
+            view = self._view_for(self._charts[identifier])
+            view.set_stale(*self._stale)
+            self._views[identifier] = view
         return self._views[identifier]
 
     def show_page(self, identifier: str) -> None:
@@ -292,6 +294,8 @@ class ChartDeck(QWidget):
     def _arrange(self) -> None:
         """Put the map beside or among the others, offer the rest, draw what is visible."""
         beside = self.map_id if self._wide and not self._roomy else ""
+        if beside:
+            self.view(beside)
         for key, view in self._views.items():
             home = self._beside if key == beside else self._stack
             if home.indexOf(view) < 0:
@@ -333,7 +337,7 @@ class ChartDeck(QWidget):
     def _draw(self, key: str) -> None:
         if key in self._behind:
             self._behind.discard(key)
-            self._views[key].set_chart(self._charts[key])
+            self.view(key).set_chart(self._charts[key])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two pictures side by side where both stay readable."""
