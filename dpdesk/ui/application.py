@@ -107,7 +107,7 @@ class Application(QObject):
             self._keeper.settle()
             if self._window is not None:
                 views = self._window.findChildren(ChartView)
-                self._spare_time.add([view.prepare for view in views])
+                self._spare_time.add([self._window.prepare, *(view.prepare for view in views)])
 
     @Slot()
     def _on_shown(self) -> None:

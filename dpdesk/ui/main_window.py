@@ -139,6 +139,10 @@ class MainWindow(RequestingWindow):
         """The list of running jobs."""
         return self._activity
 
+    def prepare(self) -> None:
+        """Make what will soon be seen, while there is time for it."""
+        self._navigation.prepare()
+
     def show_panel(self, identifier: str) -> None:
         """Bring a panel to the front; KeyError for an unknown id."""
         entry = self._entries[identifier]

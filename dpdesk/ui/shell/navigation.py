@@ -264,6 +264,11 @@ class Navigation(QListWidget):
         item.setData(Qt.ItemDataRole.AccessibleTextRole, text)
         item.setToolTip(text)
 
+    def prepare(self) -> None:
+        """Draw the pictures that steps will need, while there is time for it; they are kept."""
+        for number in range(self.count()):
+            self._delegate.prepare(self.item(number).data(_ENTRY)[2])
+
     def go_to(self, identifier: str) -> None:
         """Mark the current panel."""
         self.setCurrentRow(self._ids.index(identifier))
@@ -309,6 +314,14 @@ class _StepDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.theme = theme
         self.narrow = False
+
+    def prepare(self, icon_name: str) -> None:
+        """Draw an icon and all marks."""
+        theme = self.theme
+        wanted = {(icon_name, theme.tokens.accent), (icon_name, theme.tokens.muted)}
+        wanted |= {self._mark(mark, current) for mark in Mark for current in (True, False)}
+        for name, colour in wanted:
+            pixmap(name, colour, theme.icon)
 
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
