@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import enter
 from dpdesk.app.planning import placed, prepare_cells, prepare_rows
-from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
-from dpdesk.engine.registry import cells_of, compared_of, noise_of, redesigned_of, truth_of
+from dpdesk.engine.registry import (
+    cells_of,
+    compared_of,
+    noise_of,
+    priced_of,
+    redesigned_of,
+    truth_of,
+)
 
 __all__ = [
     "Comparison",
@@ -30,7 +36,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.app.prepared import PreparedCells, PreparedRows
+    from dpdesk.app.prepared import Prepared, PreparedCells, PreparedRows, PreparedTables
     from dpdesk.core.hierarchy import Hierarchy
     from dpdesk.core.plan import Plan
     from dpdesk.core.query import Answer, Query
@@ -100,7 +106,7 @@ def _twin_of(plan: Plan, base: Path, twin: Path) -> Plan:
 
 
 def _refuse_protected(
-    context: AppContext, base: Path, prepared: PreparedTables, token: CancelToken
+    context: AppContext, base: Path, prepared: Prepared, token: CancelToken
 ) -> None:
     """Raise InputError ``compare.twin`` for data that a budget was spent on."""
     from dpdesk.app.ledgers import open_ledger
@@ -191,7 +197,7 @@ def _looked_at(
     else:
         prepared = prepare_tables(*given, spending=True)
     with prepared:
-        if isinstance(prepared, PreparedTables):
+        if priced_of(method) is not None:
             if public:
                 _refuse_protected(context, base, prepared, token)
             facts = {"sha256": prepared.data.sha256, "method": method.id}

@@ -16,6 +16,7 @@ import pytest
 from dpdesk.app.checklists import check_release
 from dpdesk.app.comparing import compare_plan
 from dpdesk.app.context import AppContext
+from dpdesk.app.private.trial import try_plan
 from dpdesk.app.querying import open_release
 from dpdesk.app.risk import assess
 from dpdesk.app.verifying import verify_release
@@ -24,7 +25,9 @@ from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.core.release import CheckStatus, VerifyReport
+from dpdesk.project.audit import AuditLog
 from dpdesk.project.ledger.accounts import add_up
+from dpdesk.project.review.checklist import Status
 from tests.helpers import cubes
 from tests.helpers.forging import manifest_of, seal_again
 
@@ -356,3 +359,40 @@ def test_roles_and_names_that_do_not_fit_are_refused(
     with pytest.raises(InputError) as caught:
         cubes.release(context, plan, source.parent / "odd")
     assert caught.value.code == code
+
+
+def test_categories_that_miss_the_values_are_seen_before_and_after_a_budget_is_spent(
+    context: AppContext, source: Path
+) -> None:
+    missed = {"sex": ["woman", "man"], "region": ["north", "south", "other"]}
+    plan = plan_of(source, "missed.toml", domains=missed, outside={"sex": "man"})
+    tried = try_plan(context, plan, CancelToken(), silent)
+    assert not tried.ok
+    found = {each.column: (each.rows, each.taker) for each in tried.found.columns}
+    assert found["sex"] == (600, "man")
+    with AuditLog.open_home(context.home) as log:
+        assert log.entries()[-1].action == "tried on the data"
+    out = cubes.release(context, plan, source.parent / "missed").out
+    item = check_release(context, out, CancelToken(), silent).checklist.item("left-out")
+    assert item.status is Status.FAIL
+    assert "In 600 rows, the value of sex is none" in item.evidence.replace("`", "")
+    assert verify_release(context, out, CancelToken(), silent, source).ok
+    inside = json.loads((out / "internal/evidence.json").read_text("utf-8"))["result"]["counting"]
+    assert inside["drawn"]["rows_with_values_outside_the_domain"]["sex"] == 600
+    assert "counting" not in (out / "public/manifest.json").read_text("utf-8")
+
+
+def test_categories_that_fit_pass(context: AppContext, made: Path, source: Path) -> None:
+    tried = try_plan(context, source.parent / "plan.toml", CancelToken(), silent)
+    item = check_release(context, made, CancelToken(), silent).checklist.item("left-out")
+    assert tried.ok == (item.status is not Status.FAIL)
+    assert tried.found.rows == 600
+
+
+def test_a_comparison_that_looks_at_drawn_values_is_entered(
+    context: AppContext, source: Path
+) -> None:
+    compare_plan(context, plan_of(source, "compared.toml"), CancelToken(), silent)
+    with AuditLog.open_home(context.home) as log:
+        last = log.entries()[-1]
+    assert (last.action, last.subject) == ("compared on the data", source.name)

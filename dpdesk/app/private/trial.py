@@ -1,4 +1,4 @@
-"""The trial run of a plan with noise: a look at the data before anything is spent, and logged.
+"""The trial run of a plan that spends a budget: a look at the data before that, and logged.
 
 A run refuses nothing and says nothing for what the rows hold, so it cannot tell that the declared
 categories miss them: it would spend its budget on noise. The trial is an act of its own that tells.
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import enter
-from dpdesk.app.planning import PlacedPlan, placed
-from dpdesk.app.prepared import PreparedTables
+from dpdesk.app.planning import PlacedPlan, placed, prepare_rows
+from dpdesk.app.prepared import PreparedRows, PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
 from dpdesk.engine.private.trial import OutsideFound, OutsideRows, too_many
-from dpdesk.engine.registry import noise_of
+from dpdesk.engine.registry import noise_of, paid_rows_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -71,8 +71,8 @@ def try_plan(
 ) -> Trial:
     """The trial of a plan, or of that of a file.
 
-    Raises InputError ``trial.method`` for a method without noise, and what making a plan ready
-    raises; StorageError ``audit.*`` where it cannot be logged.
+    Raises InputError ``trial.method`` for a method that spends nothing, what making a plan ready
+    raises, StorageError ``audit.*`` where it cannot be logged.
     """
     given = placed(plan)
     place = given.plan, given.base, given.name
@@ -104,7 +104,8 @@ def _try(
     from dpdesk.engine.private.trial import find_outside
 
     method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
-    if noise_of(method) is None:
+    drawing = paid_rows_of(method)
+    if noise_of(method) is None and drawing is None:
         raise InputError(
             "trial.method",
             msg(
@@ -116,6 +117,11 @@ def _try(
             hint="Run it: the release says how many rows are left out.",
         )
     limit = outside_limit(context)
+    if drawing is not None:
+        with prepare_rows(context, plan, base, where, token, report, None, hierarchies) as rows:
+            enter(context, TRIED, rows.data.name, _facts(rows))
+            declared = drawing.declared(rows.given.parameters)
+            return Trial(find_outside(rows.data, declared, token), limit)
     with prepare_tables(
         context, plan, base, where, token, report, data, hierarchies, spending=True
     ) as prepared:
@@ -124,7 +130,7 @@ def _try(
     return Trial(found, limit)
 
 
-def _facts(prepared: PreparedTables) -> dict[str, object]:
+def _facts(prepared: PreparedRows | PreparedTables) -> dict[str, object]:
     """What the audit log keeps: that somebody looked, never what was seen."""
     return {
         "sha256": prepared.data.sha256,

@@ -361,6 +361,10 @@ class PaidRowsMethod(RowsMethod):
         """The columns whose values are drawn: nothing else may depend on what they hold."""
 
     @abstractmethod
+    def declared(self, parameters: Mapping[str, ParameterValue]) -> DeclaredDomain:
+        """The categories of the drawn columns, as the plan declares them. Raises InputError."""
+
+    @abstractmethod
     def draw_paid(
         self,
         given: MethodInput,

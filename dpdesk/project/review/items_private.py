@@ -144,6 +144,12 @@ def _domain(case: Case) -> Answer:
     return Answer(Status.REVIEW, text, Basis.PERSON, advice)
 
 
+_TRY = (
+    "Declare the categories that the data have, or a category for all others, and try "
+    "them (`dpdesk trial`) before a budget is spent again."
+)
+
+
 def _left_out(case: Case) -> Answer:
     counting = case.facts.release.evidence.result.get("counting")
     rows = case.facts.release.evidence.source.rows
@@ -176,14 +182,36 @@ def _left_out(case: Case) -> Answer:
             share_of=share_of(strange, rows),
             limit=limit,
         )
-        advice = (
-            "Declare the categories that the data have, or a category for all others, and try "
-            "them (`dpdesk trial`) before a budget is spent again."
-        )
-        return Answer(Status.FAIL, text, Basis.EVIDENCE, advice)
+        return Answer(Status.FAIL, text, Basis.EVIDENCE, _TRY)
     if not lost and not cut and not whose:
         return Answer(Status.PASS, text, Basis.EVIDENCE)
     advice = "Judge whether the tables still represent everyone; the figures must stay inside."
+    return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
+
+
+def _moved_away(case: Case) -> Answer:
+    """As :func:`_left_out`, where every row stays and its value goes to a category."""
+    counting = case.facts.release.evidence.result.get("counting")
+    rows = case.facts.release.evidence.source.rows
+    if not isinstance(counting, Mapping) or not rows or rows < 1:
+        text = "The internal part does not say how many values are none of the declared categories."
+        return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Look at the whole release folder.")
+    facts = [each for each in counting.values() if isinstance(each, Mapping)]
+    strange = _strangers(facts)
+    most = max(strange, key=strange.__getitem__, default="")
+    if not most:
+        text = "Every value of the drawn columns is one of the declared categories."
+        return Answer(Status.PASS, text, Basis.EVIDENCE)
+    text = msg(
+        "In {rows}, the value of {column} is none of the declared categories ({share}): another "
+        "one was drawn in its place.",
+        rows=counted("{n:,} row", "{n:,} rows", n=strange[most]),
+        column=named([most]),
+        share=share_of(strange[most], rows),
+    )
+    if _too_many(case, facts, rows, 0):
+        return Answer(Status.FAIL, text, Basis.EVIDENCE, _TRY)
+    advice = "Judge whether the counts of that category still mean what it says."
     return Answer(Status.REVIEW, text, Basis.EVIDENCE, advice)
 
 
@@ -460,6 +488,7 @@ DRAWN_ITEMS = (
     LOSS,
     Question("unit", "Does no one have more rows than the draws cover?", _rows_of_person),
     BUDGET,
+    Question("left-out", "Do the categories fit the values?", _moved_away),
 )
 """Questions about values that rows draw by themselves from a budget, in reading order."""
 PRIVATE_ITEMS = (

@@ -42,6 +42,7 @@ from dpdesk.engine.methods.randomised_response.settings import (
     weights,
 )
 from dpdesk.engine.noise.randomness import RandomSource
+from dpdesk.engine.private.trial import find_outside
 from dpdesk.engine.querying import Comparison
 
 _STEPS = tuple(Fraction(step, 10) for step in (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50))
@@ -58,6 +59,8 @@ def decide(given: MethodInput, token: CancelToken) -> Outcome:
         if role is not Role.IDENTIFIER and name not in settings.names
     }
     rows = given.source.rows
+    outside = find_outside(given.source, settings.declared, token)
+    strange = {each.column: each.rows for each in outside.columns}
     return Outcome(
         guarantee=response_guarantee(
             settings.epsilon, settings.rows_per_person, settings.names, roles, settings.origins
@@ -67,6 +70,8 @@ def decide(given: MethodInput, token: CancelToken) -> Outcome:
             "chances": stated(settings.chances),
             "outside": settings.elsewhere(),
         },
+        # Of the drawn values, this alone is known before they are drawn, and it stays inside.
+        internal={"counting": {"drawn": {"rows_with_values_outside_the_domain": strange}}},
         drawn=frozenset(settings.names),
         charts=(_errors_chart(settings, rows),),
         figures=_figures(settings, rows),

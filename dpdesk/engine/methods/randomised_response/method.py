@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dpdesk.core.budget import Debit
     from dpdesk.core.frequency import RewrittenRows, RowSource
     from dpdesk.engine.noise.randomness import RandomSource
+    from dpdesk.engine.private.declared import DeclaredDomain
     from dpdesk.engine.querying import Comparison
 
 DECIDE, DRAW = "Work out the chances", "Draw the values"
@@ -195,6 +196,12 @@ class RandomisedResponse(PaidRowsMethod):
 
         report(StepStarted(DECIDE, 1, 1))
         return decide(given, token)
+
+    def declared(self, parameters: Mapping[str, ParameterValue]) -> DeclaredDomain:
+        """See :meth:`PaidRowsMethod.declared`."""
+        from dpdesk.engine.methods.randomised_response.settings import Settings
+
+        return Settings.read(parameters, "the plan").declared
 
     def draw_paid(
         self,

@@ -34,7 +34,7 @@ from dpdesk.core.release import Guarantee
 from dpdesk.core.schema import Role
 from dpdesk.engine.decoys.partition import PIECE, uniform
 from dpdesk.engine.methods.k_anonymity.public_fields import ROLES
-from dpdesk.engine.private.declared import DeclaredDimension, declare
+from dpdesk.engine.private.declared import DeclaredDimension, DeclaredDomain, declare
 from dpdesk.engine.private.guarantee_words import (
     CHOOSING,
     FIXED,
@@ -418,6 +418,11 @@ class Settings:
     def names(self) -> tuple[str, ...]:
         """The drawn columns, in the order of the plan."""
         return tuple(each.name for each in self.columns)
+
+    @property
+    def declared(self) -> DeclaredDomain:
+        """The columns with their categories."""
+        return DeclaredDomain(self.columns)
 
     @cached_property
     def chances(self) -> Mapping[str, Chances]:
