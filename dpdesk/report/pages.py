@@ -233,6 +233,7 @@ FIELDS = frozenset(
         m("quote"),
         m("skipped lines"),
         m("count"),
+        m("counting"),
         m("rows left out"),
         m("rows with values outside the domain"),
         m("values that are no numbers"),

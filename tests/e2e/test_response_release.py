@@ -378,7 +378,7 @@ def test_categories_that_miss_the_values_are_seen_before_and_after_a_budget_is_s
     assert "In 600 rows, the value of sex is none" in item.evidence.replace("`", "")
     assert verified(context, out, source).ok
     inside = json.loads((out / "internal/evidence.json").read_text("utf-8"))["result"]["counting"]
-    assert inside["drawn"]["rows_with_values_outside_the_domain"]["sex"] == 600
+    assert inside["rows"]["rows_with_values_outside_the_domain"]["sex"] == 600
     assert "counting" not in (out / "public/manifest.json").read_text("utf-8")
 
 

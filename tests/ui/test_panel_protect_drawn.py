@@ -61,7 +61,10 @@ def test_errors_are_drawn_and_settings_edited_before_anything_is_spent(
     assert bench.work.parameters["origins"] == {"smokes": "data"}
     assert bench.work.parameters["domains"] == {"smokes": ("no", "yes")}
     assert panel.settings.budget.isVisible()
-    assert not panel.settings.trial.isVisible()
+    box = panel.settings.trial
+    box.button.click()
+    qtbot.waitUntil(lambda: "smokes" in box.words)
+    assert "✓ smokes: 0 of 60 rows" in box.words
 
 
 DIVERTED = """version = 1

@@ -507,7 +507,7 @@ def trial_verdict(trial: Trial) -> str:
     words = translate(
         "Trial",
         "✕ Tried on the data: {rows} are outside the categories of {column}. The "
-        "tables would contain mostly noise.",
+        "release would contain mostly noise.",
     )
     return words.format(rows=_of(worst.rows, trial.found.rows), column=worst.column)
 

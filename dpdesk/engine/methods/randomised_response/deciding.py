@@ -71,7 +71,7 @@ def decide(given: MethodInput, token: CancelToken) -> Outcome:
             "outside": settings.elsewhere(),
         },
         # Of the drawn values, this alone is known before they are drawn, and it stays inside.
-        internal={"counting": {"drawn": {"rows_with_values_outside_the_domain": strange}}},
+        internal={"counting": {"rows": {"rows_with_values_outside_the_domain": strange}}},
         drawn=frozenset(settings.names),
         charts=(_errors_chart(settings, rows),),
         figures=_figures(settings, rows),

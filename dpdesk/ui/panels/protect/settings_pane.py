@@ -543,7 +543,7 @@ class SettingsPane(HoldingArea):
         )
         spends = method is not None and bool(method.capabilities.spends)
         self.budget.setVisible(spends)
-        self.trial.setVisible(method is not None and method.capabilities.blind)
+        self.trial.setVisible(spends)
         self.budget.show_budget(work.budget)
         if isinstance(form, CubeForm):
             named = frozenset(work.hierarchies)
