@@ -56,15 +56,15 @@ def test_errors_are_drawn_and_settings_edited_before_anything_is_spent(
     for plain in ({"smokes": [["1/2", "1/2"], ["1/3", "2/3"]]}, None):
         field.set_plain(plain)
         assert field.plain() == plain
+    box = panel.settings.trial
+    box.button.click()
+    qtbot.waitUntil(lambda: "smokes" in box.words)
+    assert "✓ smokes: no row outside the 3 categories" in box.words
     assert isinstance(form, CubeForm)
     take_from_data(form, "smokes", qtbot)
     assert bench.work.parameters["origins"] == {"smokes": "data"}
     assert bench.work.parameters["domains"] == {"smokes": ("no", "yes")}
     assert panel.settings.budget.isVisible()
-    box = panel.settings.trial
-    box.button.click()
-    qtbot.waitUntil(lambda: "smokes" in box.words)
-    assert "✓ smokes: 0 of 60 rows" in box.words
 
 
 DIVERTED = """version = 1
