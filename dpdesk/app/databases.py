@@ -11,12 +11,16 @@ from dpdesk.app.context import AppContext
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.messages import msg
+from dpdesk.core.passwords import holds_password
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import is_cluster
 from dpdesk.io.formats.request import OfferedTable, ReadRequest
 
 __all__ = [
     "Address",
     "OfferedTable",
+    "cluster_of",
+    "cluster_tables",
     "confirm_host",
     "confirm_typed",
     "confirmed_hosts",
@@ -156,6 +160,45 @@ def offered_tables(
     known = password or password_of(url)
     request = ReadRequest(url, "", "postgresql", password=known, confirmed=places, listing=True)
     return read_in_process(request, "the database", token, lambda made: None).tables
+
+
+def cluster_of(typed: str) -> str:
+    """The address of a cluster as a plan has it, from what a person typed.
+
+    Raises InputError ``database.cluster``.
+    """
+    found = typed.strip()
+    if holds_password(found):
+        raise InputError(
+            "database.cluster", msg("Cluster: found a password, expected an address without one.")
+        )
+    if not is_cluster(found):
+        raise InputError(
+            "database.cluster",
+            msg(
+                "Cluster: found `{typed}`, expected `local[*]`, `spark://HOST:PORT`, `yarn` or "
+                "`k8s://…`.",
+                typed=found,
+            ),
+        )
+    return found
+
+
+def cluster_tables(
+    context: AppContext, cluster: str, token: CancelToken, report: Report
+) -> tuple[OfferedTable, ...]:
+    """The tables of the catalogue of a cluster of Spark, whose address a person typed.
+
+    Its places are confirmed, as servers are by :func:`confirm_typed`. Raises InputError
+    ``engine.missing``, ``engine.java``, StorageError ``engine.unreachable``, Cancelled at once.
+    """
+    from dpdesk.io.engines.refusals import need_spark
+    from dpdesk.io.engines.spark import tables_of, unconfirmed_clusters
+
+    need_spark("Spark")
+    for place in unconfirmed_clusters(cluster):
+        confirm_host(context, place, report)
+    return tables_of(cluster, token, report, context.workspace)
 
 
 def place_of(source: SourceSpec) -> Path:

@@ -60,6 +60,11 @@ _MASTER = re.compile(r"local(\[[0-9*, ]+\])?|yarn|spark://\S+|k8s://\S+")
 _CODES_SHOWN, _CODE_SHOWN = 20, 40
 
 
+def is_cluster(text: str) -> bool:
+    """Whether a text is what Spark takes for the address of a cluster."""
+    return _MASTER.fullmatch(text) is not None
+
+
 @dataclass(frozen=True)
 class FixedColumn:
     """A column of a fixed-width text: its place in the line (``start`` from 1) in characters.
@@ -167,12 +172,18 @@ class SourceSpec:
     @property
     def name(self) -> str:
         """What people call the source: the name of its file, or of its table on a server."""
-        return (self.table or "query") if self.is_url else PurePath(self.path).name
+        if not self.is_url:
+            return PurePath(self.path).name
+        named = self.table or "query"
+        return PurePath(named).name if self.engine == SPARK else named
 
     @property
     def stem(self) -> str:
         """The name without its ending, from which names of other files are made."""
-        return (self.table or "query") if self.is_url else PurePath(self.path).stem
+        if not self.is_url:
+            return PurePath(self.path).stem
+        named = self.table or "query"
+        return PurePath(named).stem if self.engine == SPARK and "/" in named else named
 
     def with_paths(self, moved: Callable[[str], str]) -> SourceSpec:
         """The same source with the path of each file as ``moved`` gives it; addresses stay."""
@@ -350,7 +361,7 @@ def _path(raw: Mapping[str, object], place: str) -> str:
         raise invalid("path", path, "the path of a file", place)
     _refuse_password("path", path, place)
     if raw.get("engine") == SPARK:
-        if not _MASTER.fullmatch(path):
+        if not is_cluster(path):
             expected = "a cluster: `spark://HOST:PORT`, `local[*]`, `yarn` or `k8s://…`"
             raise invalid("path", path, expected, place)
         return path

@@ -9,12 +9,11 @@ from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
-from dpdesk.core.source_spec import FORMATS, KEEP, UNEVEN, queries_rows
+from dpdesk.core.source_spec import KEEP, UNEVEN, queries_rows
 from dpdesk.io import faults
 from dpdesk.io.csvload import RAW, Loaded, column_names
 from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
-from dpdesk.io.engines.refusals import no_looks
 from dpdesk.io.failures import check_width
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
@@ -84,7 +83,9 @@ def _read(spec: SourceSpec, base: Path, token: CancelToken) -> SourcePreview:
         path = resolve_source(spec, base)
         file_format = format_of(spec, path)
         if spec.engine is not None:
-            raise no_looks(path.name, FORMATS[file_format].name)
+            from dpdesk.io.engines.previews import preview_engine
+
+            return preview_engine(path, base, spec, token)
         if file_format == "parquet":
             return _parquet(path, spec)
         if file_format != "csv":

@@ -56,19 +56,32 @@ def histogram(
 
     Missing values and texts that are no numbers count nowhere.
     """
+    values = f"SELECT {column.sql}::VARCHAR AS v, count(*) AS n FROM {DATA} GROUP BY {column.sql}"
+    with query(con, token, place) as cursor:
+        return counted_histogram(cursor, column, values, decimal, missing, ends, bins)
+
+
+def counted_histogram(
+    cursor: DuckDBPyConnection,
+    column: Column,
+    values: str,
+    decimal: str,
+    missing: tuple[str, ...],
+    ends: tuple[float, float],
+    bins: int,
+) -> tuple[int, ...]:
+    """As :func:`histogram`, of what the SQL in ``values`` gives: texts v with their rows n."""
     text = "trim(v)" if decimal == "." else f"replace(trim(v), {literal(decimal)}, '.')"
     absent = missing_sql(column, missing)
     low, high = ends
     width = (high - low) / bins or 1.0
-    with query(con, token, place) as cursor:
-        found = cursor.execute(
-            f"WITH tally AS (SELECT {column.sql}::VARCHAR AS v, count(*) AS n FROM {DATA} "
-            f"GROUP BY {column.sql}), numbers AS (SELECT try_cast({text} AS DOUBLE) AS x, n "
-            f"FROM tally{f' WHERE NOT ({absent})' if absent else ''}) "
-            "SELECT least(? - 1, floor((x - ?) / ?))::INTEGER AS bin, sum(n)::BIGINT FROM numbers "
-            "WHERE x BETWEEN ? AND ? GROUP BY bin",
-            [bins, low, width, low, high],
-        ).fetchall()
+    found = cursor.execute(
+        f"WITH tally AS ({values}), numbers AS (SELECT try_cast({text} AS DOUBLE) AS x, n "
+        f"FROM tally{f' WHERE NOT ({absent})' if absent else ''}) "
+        "SELECT least(? - 1, floor((x - ?) / ?))::INTEGER AS bin, sum(n)::BIGINT FROM numbers "
+        "WHERE x BETWEEN ? AND ? GROUP BY bin",
+        [bins, low, width, low, high],
+    ).fetchall()
     counts = dict(found)
     return tuple(counts.get(number, 0) for number in range(bins))
 
@@ -554,10 +567,22 @@ def _profile(
     missing: tuple[str, ...],
     candidates: tuple[Candidate, ...],
 ) -> ColumnProfile:
+    values = f"SELECT {column.sql}::VARCHAR AS v, count(*) AS n FROM {DATA} GROUP BY {column.sql}"
+    return profile_counted(cursor, column, values, rows, missing, candidates)
+
+
+def profile_counted(
+    cursor: DuckDBPyConnection,
+    column: Column,
+    values: str,
+    rows: int,
+    missing: tuple[str, ...],
+    candidates: tuple[Candidate, ...],
+) -> ColumnProfile:
+    """The profile of a column of which the SQL in ``values`` gives the texts v, with rows n."""
     absent = missing_sql(column, missing)
     cursor.execute(
-        f"CREATE TEMP TABLE tally AS SELECT v, n FROM (SELECT {column.sql}::VARCHAR AS v, "
-        f"count(*) AS n FROM {DATA} GROUP BY {column.sql})"
+        f"CREATE TEMP TABLE tally AS SELECT v, n FROM ({values})"
         + (f" WHERE NOT ({absent})" if absent else "")
     )
     counts = "SELECT count(*), count(*) FILTER (n = 1), coalesce(sum(n), 0)::BIGINT FROM tally"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -73,7 +74,7 @@ class DataStore:
         path: Path,
         columns: tuple[Column, ...],
         loaded: Loaded,
-        spill: Path,
+        spill: Path | None,
         date_order: str = "",
     ) -> None:
         self._open: DuckDBPyConnection | None = con
@@ -123,13 +124,7 @@ class DataStore:
             given = spec, base, workspace, token, report
             return open_engine(*given, private=private, person=person, drawn=drawn)
         path = resolve_source(spec, base)
-        spill = workspace.new_path(".spill")
-        try:
-            spill.mkdir(mode=0o700)
-        except OSError as problem:
-            raise private_error(problem, workspace.home, "write in") from problem
-        con = connect(spill)
-        try:
+        with begun(workspace) as (con, spill):
             place = con, path, base, spec, workspace, token, report
             whole = person is not None or queries_rows(spec)
             loaded = _load_private(*place, drawn, not whole) if private else _load(*place)
@@ -153,13 +148,19 @@ class DataStore:
                 told += note_texts(con, columns, *known, path, token)
                 marks = spec.missing, loaded.reading.decimal
                 told += note_other_forms(con, columns, *marks, path, token)
-        except BaseException:
-            con.close()
-            shutil.rmtree(spill, ignore_errors=True)
-            raise
         reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
         loaded = replace(loaded, reading=reading)
         return cls(con, path, columns, loaded, spill, spec.date_order or "")
+
+    @property
+    def engine(self) -> str:
+        """What people call the engine in which the table stays; empty for one that is read."""
+        return ""
+
+    @property
+    def shown(self) -> int:
+        """How many rows :meth:`page` has, from the first one on."""
+        return self.rows
 
     def leave_out(self, names: Collection[str]) -> None:
         """Columns of which no value is asked for: those of an engine stay there."""
@@ -464,7 +465,8 @@ class DataStore:
         con, self._open = self._open, None
         if con is not None:
             con.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
+        if self._spill is not None:
+            shutil.rmtree(self._spill, ignore_errors=True)
 
     def _table(self, token: CancelToken) -> DuckDBPyConnection:
         """The database with the table ``data``, which is made where rows were held as codes."""
@@ -488,6 +490,26 @@ class DataStore:
                 details={"column": name},
             )
         return column
+
+
+@contextmanager
+def begun(workspace: Workspace) -> Iterator[tuple[DuckDBPyConnection, Path]]:
+    """A database that spills into a private folder; both are gone where what is done with it fails.
+
+    Raises StorageError where the folder cannot be made.
+    """
+    spill = workspace.new_path(".spill")
+    try:
+        spill.mkdir(mode=0o700)
+    except OSError as problem:
+        raise private_error(problem, workspace.home, "write in") from problem
+    con = connect(spill)
+    try:
+        yield con, spill
+    except BaseException:
+        con.close()
+        shutil.rmtree(spill, ignore_errors=True)
+        raise
 
 
 def _with_missing(column: Column, loaded: Loaded) -> Column:

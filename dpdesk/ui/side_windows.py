@@ -64,7 +64,7 @@ class SideWindows(QObject):
     def _entries(self) -> tuple[_Entry, ...]:
         """The action of each window, what shows it, and when that is possible (None: always)."""
         spec = ActionSpec
-        tip = self.tr("Open a table, a view or a query of a PostgreSQL server")
+        tip = self.tr("Open a table, a view or a query of PostgreSQL, or a table of Spark")
         data = spec(
             "file.database", self.tr("Open a data&base…"), "file", "Ctrl+Shift+D", tip, "open"
         )

@@ -6,21 +6,31 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.databases import Address
+from dpdesk.app.exploring import release_work
+from dpdesk.app.opening import preview
+from dpdesk.app.types import SetRoles
+from dpdesk.app.verifying import verify_release
+from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.schema import Role
+from dpdesk.core.source_spec import POSTGRESQL, SPARK
 from dpdesk.io.formats.databases import hosts
 from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.windows.database import DatabaseWindow
+from dpdesk.ui.windows.database import FILES, QUERY, TABLE, THERE, DatabaseWindow
 from tests.helpers.a11y import findings
 from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.postgres import postgres_server
+from tests.helpers.spark import MASTER, need_spark
 
 SECRET = "zq secret & more"
 
@@ -165,3 +175,118 @@ def test_a_table_that_the_server_refuses_is_told_with_a_way_back(
 )
 def test_an_address_survives_being_a_plan_entry(address: Address) -> None:
     assert Address.of(address.url) == address
+
+
+def test_a_table_that_stays_in_postgresql_is_released_from_the_window(
+    qtbot: QtBot, hub: JobHub, theme: ThemeManager, tmp_path: Path, server: str
+) -> None:
+    pytest.importorskip("ibis", reason="the optional part `engines` is not installed")
+    with AppContext.open(tmp_path / "home") as context:
+        desk = Desk(context, hub, theme, MemorySettings(), None)  # type: ignore[arg-type]
+        qtbot.addWidget(desk.window)
+        desk.window.show()
+        desk.data.start.zone.database_button.click()
+        window, bench = desk.beside.database, desk.workbench
+        assert window is not None
+        window.form.set_address(Address.of(server))
+        listed(qtbot, window)
+        window.choice.counted.button(THERE).click()
+        assert "The table stays in PostgreSQL." in window.choice.stays.text()
+        assert findings(window) == []
+        window.choice.filter.setText("people")
+        window.open_button.click()
+        qtbot.waitUntil(lambda: bench.profile is not None and not hub.busy)
+        assert bench.data is not None
+        assert (bench.data.engine, bench.data.rows) == ("PostgreSQL", 500)
+        assert desk.data.table.model.rowCount() == 500
+        assert not desk.data.table.rows_button.isVisible()
+        desk.data.table.readingAsked.emit()
+        qtbot.waitUntil(lambda: desk.data.reading.previewed is not None and not hub.busy)
+        previewed = desk.data.reading.previewed
+        assert previewed is not None
+        assert previewed.preview.problem is None
+        assert previewed.preview.columns == ("sex", "age")
+        assert not desk.data.reading.form.rows.isVisible()
+        desk.data.reading.left.emit()
+        bench.apply(SetRoles({"age": Role.QUASI_IDENTIFIER, "sex": Role.QUASI_IDENTIFIER}))
+        desk.window.show_panel("hierarchies")
+        desk.window.show_panel("protect")
+        qtbot.waitUntil(lambda: not hub.busy and not desk.protect.busy)
+        bench.save_plan(tmp_path / "plan.toml")
+        qtbot.waitUntil(lambda: (tmp_path / "plan.toml").exists() and not hub.busy)
+        assert 'engine = "postgresql"' in (tmp_path / "plan.toml").read_text("utf-8")
+        made = release_work(
+            context, bench.data, bench.work, tmp_path / "out", CancelToken(), silent
+        )
+        found = verify_release(made.out, context.registry, CancelToken(), silent)
+        assert found.failures == ()
+        for path in tmp_path.rglob("*"):
+            assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+        desk.let_go()
+
+
+def test_a_cluster_has_other_fields_and_its_tables_stay_there(
+    qtbot: QtBot, window: DatabaseWindow, server: str
+) -> None:
+    listed(qtbot, window)
+    window.form.kinds.button(SPARK).click()
+    assert window.choice.lines.lines.rowCount() == 0
+    assert window.form.cluster.isVisible()
+    assert not window.form.host.isVisible()
+    assert not window.form.password.isVisible()
+    assert window.choice.kinds.keys == (TABLE, FILES)
+    assert window.choice.engine == SPARK
+    assert "The table stays in Spark." in window.choice.stays.text()
+    assert findings(window) == []
+    for typed in ("", "db.example.org", "spark://me:secret@db.example.org:7077"):
+        window.form.cluster.setText(typed)
+        window.form.connect_button.click()
+        assert "Cluster: found" in window.band.text
+        assert "secret" not in window.band.text
+    window.form.kinds.button(POSTGRESQL).click()
+    assert window.form.host.isVisible()
+    assert window.choice.kinds.keys == (TABLE, QUERY)
+    assert window.choice.engine is None
+
+
+def test_a_cluster_that_does_not_answer_is_one_sentence(
+    qtbot: QtBot, window: DatabaseWindow
+) -> None:
+    need_spark()
+    window.present(SourceSpec("spark://127.0.0.1:1", table="/data/people", engine=SPARK))
+    assert window.choice.table == "/data/people"
+    window.form.connect_button.click()
+    qtbot.waitUntil(lambda: "no cluster of Spark answers there" in window.band.text)
+    assert not window.open_button.isEnabled()
+
+
+def test_parquet_data_that_a_cluster_sees_are_opened(
+    qtbot: QtBot, hub: JobHub, theme: ThemeManager, tmp_path: Path
+) -> None:
+    need_spark()
+    from dpdesk.io.engines import spark
+
+    parquet.write_table(pa.table({"sex": ["f", "m"] * 30, "age": [*range(60)]}), tmp_path / "p")
+    with AppContext.open(tmp_path / "home") as context:
+        desk = Desk(context, hub, theme, MemorySettings(), None)  # type: ignore[arg-type]
+        qtbot.addWidget(desk.window)
+        desk.window.show()
+        desk.beside.show_database()
+        window, bench = desk.beside.database, desk.workbench
+        window.form.kinds.button(SPARK).click()
+        window.form.cluster.setText(MASTER)
+        window.form.connect_button.click()
+        waits = {"timeout": 120_000}
+        qtbot.waitUntil(lambda: "has no table" in window.choice.state.text(), **waits)
+        window.choice.set_files(str(tmp_path / "p"))
+        assert window.open_button.text() == "&Open p"
+        window.open_button.click()
+        qtbot.waitUntil(lambda: bench.profile is not None and not hub.busy, **waits)
+        assert bench.data is not None
+        assert (bench.data.engine, bench.data.rows, bench.data.name) == ("Spark", 60, "p")
+        assert bench.work.source == SourceSpec(MASTER, table=str(tmp_path / "p"), engine=SPARK)
+        found = preview(bench.work.source, tmp_path, CancelToken())
+        assert found.problem is None
+        assert sorted(found.rows) == sorted(bench.data.page(0, 100))
+        desk.let_go()
+    spark.stop()

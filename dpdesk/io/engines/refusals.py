@@ -36,15 +36,26 @@ def _need(library: str, engine: str) -> None:
         )
 
 
-def no_looks(name: str, engine: str) -> InputError:
-    """The error for looking at the rows of a table that stays in an engine."""
+def no_column(name: str, column: str, engine: str) -> InputError:
+    """The error for a column that is needed of rows that came without it."""
     return InputError(
-        "engine.looks",
+        "engine.columns",
         msg(
-            "{name}: rows of a table that stays in {engine} are not looked at.",
+            "{name}: the rows came from {engine} without the column `{column}`, which was an "
+            "identifier.",
             name=name,
+            column=column,
             engine=engine,
         ),
-        hint="Remove `engine` under [source] to read the table to this computer, or run the "
-        "plan from the command line.",
+        hint="Open the table again.",
+        details={"column": column},
+    )
+
+
+def no_session(name: str) -> InputError:
+    """The error for a look at a table of a cluster to which there is no connection."""
+    return InputError(
+        "engine.closed",
+        msg("{name}: there is no connection to the cluster.", name=name),
+        hint="Connect to it and open the table.",
     )

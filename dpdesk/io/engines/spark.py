@@ -9,25 +9,31 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import socket
 import subprocess
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import uuid4
 
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import SourceSpec
-from dpdesk.io.engines.refusals import need_spark
+from dpdesk.io.engines.refusals import need_spark, no_session
 from dpdesk.io.engines.statements import FILLED, RAW_SOURCE, SOURCE
 from dpdesk.io.formats.columns import check_names, no_text
-from dpdesk.io.formats.databases.hosts import confirmed, is_local
+from dpdesk.io.formats.databases.hosts import confirmed, is_local, parse_host
+from dpdesk.io.formats.request import OfferedTable
 from dpdesk.io.parquetload import as_text
 from dpdesk.io.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 START = "Start Spark"
 _SETTINGS = {
@@ -44,21 +50,31 @@ _USUAL = {
 """What holds unless the configuration of Spark says otherwise."""
 _MEMORY, _APP = "4g", "dpdesk"
 _NO_TEXT = ("binary", "array", "map", "struct", "interval", "variant", "void")
-_sessions: dict[tuple[str, Path], Any] = {}
-_starting = threading.Lock()
+_PORT, _CONNECTING = "7077", 10.0
+_LOOK_UP = 0.1
+"""Seconds between two looks whether the work that waits was cancelled."""
+Asked: TypeAlias = tuple[str, Path]
+_starts: dict[Asked, Future[Any]] = {}
+_asking, _starting = threading.Lock(), threading.Lock()
 
 
 class SparkEngine:
     """A table of a Spark cluster; see :class:`Engine`.
 
-    Raises InputError ``engine.missing``, ``engine.java``, ``source.table``, ``source.query``;
-    StorageError ``engine.unreachable``; Cancelled.
+    Without a ``workspace`` no session is started. Raises InputError ``engine.missing``,
+    ``engine.java``, ``engine.closed``, ``source.table``, ``source.query``; StorageError
+    ``engine.unreachable``; Cancelled.
     """
 
     name = "Spark"
 
     def __init__(
-        self, spec: SourceSpec, path: Path, token: CancelToken, report: Report, workspace: Workspace
+        self,
+        spec: SourceSpec,
+        path: Path,
+        token: CancelToken,
+        report: Report,
+        workspace: Workspace | None,
     ) -> None:
         need_spark(self.name)
         if spec.table is None:
@@ -121,9 +137,14 @@ class SparkEngine:
 
     def fetch(self, sql: str, target: Path, token: CancelToken, report: Report) -> None:
         """See :meth:`Engine.fetch`; a cancel stops what the cluster does for it."""
-        import pyarrow as pa
         from pyarrow import parquet
 
+        found = self.answer(sql, token)
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        parquet.write_table(found, target)
+
+    def answer(self, sql: str, token: CancelToken) -> pa.Table:
+        """As :meth:`fetch`, in memory."""
         tag, context = f"dpdesk-{uuid4().hex}", self._session.sparkContext
         with self._told(token), token.on_cancel(lambda: context.cancelJobsWithTag(tag)):
             context.addJobTag(tag)
@@ -132,9 +153,7 @@ class SparkEngine:
             finally:
                 context.removeJobTag(tag)
         token.check()
-        named = found.rename_columns([f"c{j}" for j in range(found.num_columns)])
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        parquet.write_table(pa.table(named), target)
+        return found.rename_columns([f"c{j}" for j in range(found.num_columns)])
 
     def text_sql(self, name: str, kind: str) -> str:
         """See :meth:`Engine.text_sql`: as of a Parquet file."""
@@ -144,18 +163,22 @@ class SparkEngine:
         """Forget the view of the table; the session stays."""
         self._session.catalog.dropTempView(self._view)
 
-    @contextmanager
-    def _told(self, token: CancelToken) -> Iterator[None]:
-        """Say in our words what Spark says."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the library, on settings and threads
-                yield
-        except DpdeskError:
-            raise
-        except Exception as error:
-            token.check()
-            raise told(self._name, self._table, error) from error
+    def _told(self, token: CancelToken) -> AbstractContextManager[None]:
+        return _telling(self._name, self._table, token)
+
+
+@contextmanager
+def _telling(name: str, table: str, token: CancelToken) -> Iterator[None]:
+    """Say in our words what Spark says."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the library, on settings and threads
+            yield
+    except DpdeskError:
+        raise
+    except Exception as error:
+        token.check()
+        raise told(name, table, error) from error
 
 
 def _key(place: int) -> str:
@@ -206,27 +229,78 @@ def _no_java(name: str) -> InputError:
     )
 
 
-def _session(master: str, token: CancelToken, report: Report, workspace: Workspace) -> Any:
-    """The session for a cluster, started where there is none yet."""
+def _session(master: str, token: CancelToken, report: Report, workspace: Workspace | None) -> Any:
+    """The session for a cluster, started where there is none yet.
+
+    Starting it cannot be stopped: who does not wait for it any more leaves it to the next one.
+    """
     home = os.environ.get("JAVA_HOME")
     if not (shutil.which("java") or (home and Path(home, "bin", "java").exists())):
         raise _no_java(master)
     _refuse_unconfirmed(master)
-    asked = master, workspace.folder
-    with _starting:
+    with _asking:
+        asked, known = _known(master, workspace)
+        if known is None:
+            if workspace is None:
+                raise no_session(master)
+            report(StepStarted(START, 1, 1))
+            known = _starts[asked] = Future()
+            given = known, master, workspace.new_path(".spark")
+            threading.Thread(target=_start, args=given, daemon=True).start()
+    while not wait([known], _LOOK_UP).done:
         token.check()
-        known = _sessions.get(asked)
-        if known is not None and not known.sparkContext._jsc.sc().isStopped():
-            return known
-        _stop()  # one process can be at one cluster alone
-        report(StepStarted(START, 1, 1))
-        try:
+    try:
+        return known.result()
+    except DpdeskError:
+        raise
+    except Exception as error:
+        raise told(master, "", error) from error
+
+
+def _known(master: str, workspace: Workspace | None) -> tuple[Asked, Future[Any] | None]:
+    """The session that serves a cluster, or is being started; None where there is none."""
+    folder = workspace.folder if workspace is not None else Path()
+    for asked, found in _starts.items():
+        if asked != (master, folder) and not (workspace is None and asked[0] == master):
+            continue
+        broken = found.done() and (found.exception() is not None or _is_over(found.result()))
+        if not broken:
+            return asked, found
+    return (master, folder), None
+
+
+def _is_over(session: Any) -> bool:
+    return bool(session.sparkContext._jsc is None or session.sparkContext._jsc.sc().isStopped())
+
+
+def _start(promised: Future[Any], master: str, private: Path) -> None:
+    """Start a session for whoever waits for it; one process can be at one cluster alone."""
+    try:
+        _refuse_silent(master)
+        with _starting:
+            _stop(but=promised)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                _sessions[asked] = _started(master, workspace.new_path(".spark"))
-        except Exception as error:
-            raise told(master, "", error) from error
-        return _sessions[asked]
+                promised.set_result(_started(master, private))
+    except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+        promised.set_exception(error)
+
+
+def _refuse_silent(master: str) -> None:
+    """Raise StorageError ``engine.unreachable`` where no master of a stand-alone cluster answers.
+
+    Spark itself would try for a minute.
+    """
+    if not master.startswith("spark://"):
+        return
+    for host, port in _places(master):
+        with suppress(OSError), socket.create_connection((host, int(port or _PORT)), _CONNECTING):
+            return
+    raise StorageError(
+        "engine.unreachable",
+        msg("{name}: no cluster of Spark answers there.", name=master),
+        hint="Check the address, and that the cluster runs.",
+    )
 
 
 def _started(master: str, private: Path) -> Any:
@@ -258,27 +332,49 @@ def stop() -> None:
         _stop()
 
 
-def _stop() -> None:
-    for session in _sessions.values():
+def _stop(but: Future[Any] | None = None) -> None:
+    """End what was started before."""
+    with _asking:
+        gone = [asked for asked, found in _starts.items() if found is not but and found.done()]
+        ended = [_starts.pop(asked) for asked in gone]
+    for found in ended:
         with warnings.catch_warnings(), suppress(Exception):
             warnings.simplefilter("ignore")
-            session.stop()
-    _sessions.clear()
+            found.result().stop()
 
 
-def _refuse_unconfirmed(master: str) -> None:
-    """Raise InputError ``database.unconfirmed`` for a cluster elsewhere that no one confirmed.
+def unconfirmed_clusters(master: str) -> tuple[str, ...]:
+    """The places of a cluster elsewhere that no one confirmed, as the address names them.
 
     A plan may come from anybody; what it names gets statements, and what the user's configuration
     of Spark sends along.
     """
     if "://" not in master:
-        return
+        return ()
     known = confirmed()
-    for place in master.rpartition("://")[2].partition("/")[0].split(","):
-        host = (place.rpartition(":")[0] or place).strip("[]")
-        if is_local(host) or place in known:
-            continue
+    return tuple(
+        place
+        for place, (host, _) in zip(_named(master), _places(master), strict=True)
+        if not (is_local(host) or place in known or parse_host(place) in known)
+    )
+
+
+def _named(master: str) -> list[str]:
+    return master.rpartition("://")[2].partition("/")[0].split(",")
+
+
+def _places(master: str) -> list[tuple[str, str]]:
+    """Host and port of each place that the address of a cluster names."""
+    found = []
+    for place in _named(master):
+        host, _, port = place.rpartition(":")
+        found.append(((host or place).strip("[]"), port if host else ""))
+    return found
+
+
+def _refuse_unconfirmed(master: str) -> None:
+    """Raise InputError ``database.unconfirmed`` for a cluster elsewhere that no one confirmed."""
+    for place in unconfirmed_clusters(master):
         raise InputError(
             "database.unconfirmed",
             msg("The cluster at {place} was not confirmed; nothing was sent there.", place=place),
@@ -287,3 +383,26 @@ def _refuse_unconfirmed(master: str) -> None:
             ),
             details={"host": place},
         )
+
+
+def tables_of(
+    master: str, token: CancelToken, report: Report, workspace: Workspace
+) -> tuple[OfferedTable, ...]:
+    """The tables and views of the catalogue of a cluster; those of its present database first.
+
+    Raises as :class:`SparkEngine` does.
+    """
+    need_spark(SparkEngine.name)
+    session = _session(master, token, report, workspace)
+    found = []
+    with _telling(master, "", token):
+        catalog = session.catalog
+        present = catalog.currentDatabase()
+        names = {one.name for one in catalog.listDatabases()}
+        for name in sorted(names, key=lambda one: (one != present, one)):
+            token.check()
+            for table in catalog.listTables(name):
+                if not table.isTemporary:
+                    full = table.name if name == present else f"{name}.{table.name}"
+                    found.append(OfferedTable(full, table.tableType == "VIEW", None))
+    return tuple(found)

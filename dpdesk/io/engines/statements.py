@@ -72,11 +72,36 @@ class Engine(Protocol):
         ...
 
 
-def values_of(engine: Engine, place: int, *, filled: bool) -> str:
-    """SQL for the values of a column: c0 the value, c1 its text in the engine, c2 its rows."""
-    table = _source([f"v{place}", f"k{place}"])
-    found = table.group_by([f"v{place}", f"k{place}"]).agg(n=table.count())
+def values_of(engine: Engine, place: int, *, filled: bool, most: int | None = None) -> str:
+    """SQL for the values of a column: c0 the value, c1 its text in the engine, c2 its rows.
+
+    With ``most``, so many of the most frequent.
+    """
+    found = _values(place)
+    if most is not None:
+        found = found.order_by([_ibis().desc("n"), f"k{place}"]).limit(most)
     return _statement(engine, found, engine.base([place], filled=filled, prints=False))
+
+
+def _values(place: int) -> Any:
+    table = _source([f"v{place}", f"k{place}"])
+    return table.group_by([f"v{place}", f"k{place}"]).agg(n=table.count())
+
+
+def tally_of(engine: Engine, place: int, *, filled: bool) -> str:
+    """SQL for the number of values of a column, and of those that occur once."""
+    values = _values(place)
+    found = values.agg(a=values.count(), b=(values["n"] == 1).sum())
+    return _statement(engine, found, engine.base([place], filled=filled, prints=False))
+
+
+def first_of(engine: Engine, places: Sequence[int], most: int, *, filled: bool) -> str:
+    """SQL for the values of the first rows, in whatever order the engine gives them."""
+    table = _source([f"v{place}" for place in places])
+    # Under names of their own: Ibis would ask for all columns of the base otherwise, keys too.
+    named = {f"c{place}": table[f"v{place}"] for place in places}
+    found = table.select(**named).limit(most)
+    return _statement(engine, found, engine.base(places, filled=filled, prints=False))
 
 
 def tuples_of(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -22,15 +22,13 @@ from dpdesk.io.coded_rows import CodedRows, narrow
 from dpdesk.io.coding import Column
 from dpdesk.io.counting import counted_table, projected
 from dpdesk.io.csvload import Loaded
-from dpdesk.io.database import connect
-from dpdesk.io.engines.refusals import no_looks
+from dpdesk.io.engines.refusals import no_column
 from dpdesk.io.engines.table import EngineTable, Grouped
-from dpdesk.io.failures import private_error
 from dpdesk.io.formats.stat_faults import no_rows
 from dpdesk.io.private.loading import wanted_columns
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.reading import Reading, format_of, resolve_source
-from dpdesk.io.store import DataStore
+from dpdesk.io.store import DataStore, begun
 
 if TYPE_CHECKING:
     import pyarrow
@@ -44,13 +42,17 @@ if TYPE_CHECKING:
     from dpdesk.io.workspace import Workspace
 
 
+MOST_SHOWN = 1_000
+"""Rows of a table that a window shows."""
+
+
 class EngineStore(DataStore):
     """A table that is counted and recoded where it is; use :meth:`DataStore.open`.
 
     Frequency tables, recoded rows and prints of rows are made of distinct tuples, which the engine
     counts. What needs rows one by one fetches the columns that are not left out, as codes, into
-    memory, sorted by these codes: an engine has no order of rows. What the window looks at is
-    refused.
+    memory, sorted by these codes: an engine has no order of rows. A window looks at the first rows
+    that the engine gives.
     """
 
     def __init__(
@@ -61,23 +63,49 @@ class EngineStore(DataStore):
         loaded: Loaded,
         spill: Path,
         report: Report,
+        date_order: str,
     ) -> None:
         columns = tuple(Column(name, f"c{j}", None) for j, name in enumerate(loaded.names))
-        super().__init__(con, path, columns, loaded, spill)
+        super().__init__(con, path, columns, loaded, spill, date_order)
         self._engine, self._tell, self._fetched = table, report, False
-        self._left_out: frozenset[str] = frozenset()
+        self._left_out: frozenset[str] | None = None
         self._fetching = threading.Lock()
+        self._head: DataStore | None = None
+
+    @property
+    def engine(self) -> str:
+        """See :attr:`DataStore.engine`."""
+        return self._engine.engine.name
+
+    @property
+    def shown(self) -> int:
+        """See :attr:`DataStore.shown`."""
+        return min(self.rows, MOST_SHOWN)
 
     def leave_out(self, names: Collection[str]) -> None:
-        """See :meth:`DataStore.leave_out`."""
-        self._left_out = frozenset(names)
+        """See :meth:`DataStore.leave_out`; several plans may be tried at a time, each with its own.
+
+        So a column is left out while every plan does so. Raises InputError ``engine.columns`` for
+        one that was when the rows were fetched, and is needed now.
+        """
+        with self._fetching:
+            gone = frozenset(names)
+            known = self._left_out
+            if self._fetched and known is not None and not known <= gone:
+                raise no_column(self.name, min(known - gone), self.engine)
+            if not self._fetched:
+                self._left_out = gone if known is None else known & gone
+
+    def _holds(self, names: Collection[str]) -> bool:
+        """Whether the rows were fetched with these columns."""
+        return self._fetched and not (self._left_out or frozenset()) & {*names}
 
     # What distinct tuples give.
 
     def frequency_table(self, attributes: Sequence[str], token: CancelToken) -> FrequencyTable:
         """See :meth:`DataStore.frequency_table`."""
         columns, names = [self._column(name) for name in attributes], tuple(attributes)
-        if self._fetched:
+        if self._holds(names):
             return super().frequency_table(attributes, token)
         if names in self._single:
             return self._single[names]
@@ -159,7 +187,7 @@ class EngineStore(DataStore):
         token: CancelToken,
     ) -> CountedPrints:
         """See :meth:`DataStore.row_counts`."""
-        if self._fetched:
+        if self._holds(names):
             return super().row_counts(names, mapping, key, token)
         from dpdesk.io.prints import tuple_counts
 
@@ -188,14 +216,14 @@ class EngineStore(DataStore):
         return super()._table(token)
 
     def _fetch(self, token: CancelToken) -> None:
-        names = tuple(name for name in self._columns if name not in self._left_out)
-        engine = self._engine.engine.name
+        gone = self._left_out or frozenset()
+        names = tuple(name for name in self._columns if name not in gone)
         sentence = msg(
             "The method works row by row: {rows:,} rows on {columns:,} columns come from {engine} "
             "to this computer, as codes in memory.",
             rows=self.rows,
             columns=len(names),
-            engine=engine,
+            engine=self.engine,
         )
         self._tell(Note("engine.rows", sentence))
         grouped = self._engine.grouped(names, {}, token, self._tell)
@@ -217,35 +245,57 @@ class EngineStore(DataStore):
         }
         self._held, self._fetched = held, True
 
-    # What the window looks at.
+    # What a window looks at.
 
     def profile(self, token: CancelToken, report: Report) -> DataProfile:
-        """Refused: see the class. Raises InputError ``engine.looks``."""
-        raise self._no_looks()
+        """See :meth:`DataStore.profile` and :func:`dpdesk.io.engines.looks.profile_of`."""
+        from dpdesk.io.engines.looks import profile_of
 
-    def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
-        """Refused, as :meth:`profile`."""
-        raise self._no_looks()
-
-    def rows_of(self, look: RowLook, token: CancelToken) -> NDArray[np.int64]:
-        """Refused, as :meth:`profile`."""
-        raise self._no_looks()
-
-    def rows_at(self, numbers: Sequence[int]) -> tuple[tuple[str, ...], ...]:
-        """Refused, as :meth:`profile`."""
-        raise self._no_looks()
+        columns, reading = tuple(self._columns.values()), self.reading
+        given = self._engine, self._con(), columns, reading, self._date_order
+        return DataProfile(
+            self.name, self.rows, profile_of(*given, token, report), reading.as_dict()
+        )
 
     def histogram(
         self, column: str, ends: tuple[float, float], bins: int, token: CancelToken
     ) -> tuple[int, ...]:
-        """Refused, as :meth:`profile`."""
-        raise self._no_looks()
+        """See :meth:`DataStore.histogram`."""
+        from dpdesk.io.engines.looks import histogram_of
 
-    def _no_looks(self) -> InputError:
-        return no_looks(self.name, self._engine.engine.name)
+        given = self._engine, self._con(), self._column(column), self.reading
+        return histogram_of(*given, ends, bins, token)
+
+    def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
+        """See :meth:`DataStore.page`; the first :attr:`shown` rows alone."""
+        return self._first(CancelToken()).page(start, count)
+
+    def rows_of(self, look: RowLook, token: CancelToken) -> NDArray[np.int64]:
+        """See :meth:`DataStore.rows_of`; of the rows that are shown."""
+        return self._first(token).rows_of(look, token)
+
+    def rows_at(self, numbers: Sequence[int]) -> tuple[tuple[str, ...], ...]:
+        """See :meth:`DataStore.rows_at`; of the rows that are shown."""
+        return self._first(CancelToken()).rows_at(numbers)
+
+    def _first(self, token: CancelToken) -> DataStore:
+        """The first rows, as a store of their own, fetched when they are first looked at."""
+        from dpdesk.io.engines.looks import first_rows
+
+        with self._fetching:
+            if self._head is None:
+                self._head = first_rows(self._engine, self.path, self.reading, MOST_SHOWN, token)
+            return self._head
+
+    def _con(self) -> DuckDBPyConnection:
+        if self._open is None:
+            raise RuntimeError("the store is closed")
+        return self._open
 
     def close(self) -> None:
         """See :meth:`DataStore.close`."""
+        if self._head is not None:
+            self._head.close()
         self._engine.engine.close()
         super().close()
 
@@ -336,15 +386,9 @@ def open_engine(
     """
     path = resolve_source(spec, base)
     _refuse(spec, path.name, private=private, person=person, drawn=drawn)
-    spill = workspace.new_path(".spill")
-    try:
-        spill.mkdir(mode=0o700)
-    except OSError as problem:
-        raise private_error(problem, workspace.home, "write in") from problem
-    con = connect(spill)
-    engine: Engine | None = None
-    try:
+    with begun(workspace) as (con, spill), ExitStack() as stack:
         engine = _engine(spec, path, base, workspace, token, report, private=private)
+        stack.callback(engine.close)
         check_forms(engine.columns, path.name)
         names, kinds = engine.columns, None
         if private:
@@ -354,17 +398,12 @@ def open_engine(
         keep = spec.empty_rows == KEEP
         found = table.settle(names, keep=keep, token=token, report=report)
         if not (private or table.rows):  # a refusal would depend on one row
-            raise no_rows(path.name, len(names))  # noqa: TRY301
+            raise no_rows(path.name, len(names))
         lost = _unreadable(table, names, token, report) if private else None
         reading = Reading(format_of(spec, path), encoding="utf-8", missing=spec.missing)
         loaded = Loaded(names, table.rows, reading, found, columns=engine.columns, unreadable=lost)
-        return EngineStore(con, path, table, loaded, spill, report)
-    except BaseException:
-        if engine is not None:
-            engine.close()
-        con.close()
-        shutil.rmtree(spill, ignore_errors=True)
-        raise
+        stack.pop_all()
+        return EngineStore(con, path, table, loaded, spill, report, spec.date_order or "")
 
 
 def _engine(

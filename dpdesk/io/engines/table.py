@@ -8,11 +8,13 @@ table gives the same texts whether it is read or counted where it is.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,12 +26,20 @@ from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.io.coding import texts
 from dpdesk.io.database import parquet_source, query
-from dpdesk.io.engines.statements import COUNT, totals_of, tuples_of, values_of
+from dpdesk.io.engines.statements import (
+    COUNT,
+    first_of,
+    tally_of,
+    totals_of,
+    tuples_of,
+    values_of,
+)
 from dpdesk.io.formats.loading import scratch
 from dpdesk.io.private.values import value_sql
 from dpdesk.io.source import FilePrint
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -42,6 +52,10 @@ _MOST_LISTED = 20_000
 """Values that are written into a statement, to be recoded by the engine."""
 _FEW_TABLES = 3
 """Tables that the engine counts one by one."""
+MOST_SEEN = 100_000
+"""Values of a column that are looked at."""
+_LOOK_UP = 0.1
+"""Seconds between two looks whether the work that waits for its turn was cancelled."""
 _BATCH = 1 << 20
 
 
@@ -57,6 +71,18 @@ class Dictionary:
 
 
 @dataclass(frozen=True, eq=False)
+class Seen:
+    """Values of a column with their rows, most frequent first where they are not all.
+
+    ``tally`` says then how many different ones the engine counts, and how many occur once.
+    """
+
+    values: tuple[str, ...] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    tally: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Grouped:
     """Distinct tuples of released texts with their rows, as a table of the store's database.
 
@@ -67,7 +93,12 @@ class Grouped:
     place: Path
     names: tuple[str, ...]
     shown: tuple[tuple[str, ...], ...] = field(repr=False)
-    table: str = "grouped"
+    table: str
+
+    def __post_init__(self) -> None:
+        # Several threads may ask at a time, so a table stays while anyone reads it, and no other
+        # takes its name.
+        weakref.finalize(self, _drop, self.con, self.table)
 
     def batches(
         self, token: CancelToken, chosen: Sequence[int] | None = None, where: str = "true",
@@ -90,6 +121,16 @@ class Grouped:
                 yield columns, counts
 
 
+def _number(place: int) -> str:
+    """SQL for a whole number of an answer, which engines write in several types."""
+    return f"coalesce(nullif(c{place}::VARCHAR, '')::HUGEINT, 0)"
+
+
+def _drop(con: DuckDBPyConnection, table: str) -> None:
+    with suppress(Exception):  # of a database that is closed there is nothing to drop
+        con.cursor().execute(f"DROP TABLE IF EXISTS {table}")
+
+
 class EngineTable:
     """See this module. ``kinds`` are the declared types of a private method's columns."""
 
@@ -103,18 +144,28 @@ class EngineTable:
         kinds: Mapping[str, str] | None,
     ) -> None:
         self.engine, self.filled, self.rows = engine, False, 0
-        self._con, self._spec, self._path, self._workspace = con, spec, path, workspace
+        self._con, self._spec, self.path, self._workspace = con, spec, path, workspace
         self._kinds = kinds
         self._places = {name: place for place, name in enumerate(engine.columns)}
         self._known: dict[str, Dictionary] = {}
         self._grouped: tuple[object, Grouped] | None = None
         self._wide: Grouped | None = None
-        self._asked = 0
+        self._asked, self._numbers = 0, itertools.count()
         self._lock = threading.RLock()
+
+    @contextmanager
+    def _turn(self, token: CancelToken) -> Iterator[None]:
+        """One question after the other; who waits for its turn may be cancelled."""
+        while not self._lock.acquire(timeout=_LOOK_UP):
+            token.check()
+        try:
+            yield
+        finally:
+            self._lock.release()
 
     def dictionary(self, name: str, token: CancelToken, report: Report) -> Dictionary:
         """The values of a column, asked for once. Raises what asking the engine raises."""
-        with self._lock:
+        with self._turn(token):
             if name not in self._known:
                 self._known[name] = self._values(name, token, report)
             return self._known[name]
@@ -138,7 +189,7 @@ class EngineTable:
         report(StepStarted(COUNT, 1, 1))
         sql = totals_of(self.engine, places, filled=self.filled)
         with self._fetched(sql, token, report) as (cursor, source):
-            listed = ", ".join(f"coalesce(nullif(c{j}::VARCHAR, '')::HUGEINT, 0)" for j in range(4))
+            listed = ", ".join(map(_number, range(4)))
             [found] = cursor.execute(f"SELECT {listed} FROM {source}").fetchall()
         return [int(number) for number in found]
 
@@ -154,7 +205,7 @@ class EngineTable:
         Columns that are recoded are so in the engine. KeyError for a value that is not recoded.
         """
         asked = (tuple(names), {name: dict(mapping[name]) for name in names if name in mapping})
-        with self._lock:
+        with self._turn(token):
             if self._grouped is None or self._grouped[0] != asked:
                 self._grouped = None
                 wide = None if asked[1] else self._wider(asked[0], token, report)
@@ -177,11 +228,7 @@ class EngineTable:
             return None
         if self._wide is None or not {*names} <= {*self._wide.names}:
             known = tuple(name for name in self._places if name in self._known or name in names)
-            grouped = self._group(known, {}, token, report)
-            with query(self._con, token, self._path) as cursor:
-                cursor.execute("DROP TABLE IF EXISTS wide")
-                cursor.execute("ALTER TABLE grouped RENAME TO wide")
-            self._wide = replace(grouped, table="wide")
+            self._wide = self._group(known, {}, token, report)
         return self._wide
 
     def _narrowed(self, wide: Grouped, names: tuple[str, ...], token: CancelToken) -> Grouped:
@@ -189,13 +236,19 @@ class EngineTable:
         places = [wide.names.index(name) for name in names]
         keys = ", ".join(f"r{place}" for place in places)
         listed = ", ".join(f"r{place} AS r{j}" for j, place in enumerate(places))
-        with query(self._con, token, self._path) as cursor:
-            cursor.execute(
-                f"CREATE OR REPLACE TABLE grouped AS SELECT {listed}, sum(n)::BIGINT AS n "
-                f"FROM wide GROUP BY {keys}"
-            )
         shown = tuple(wide.shown[place] for place in places)
-        return Grouped(self._con, self._path, names, shown)
+        found = self._new(names, shown)
+        with query(self._con, token, self.path) as cursor:
+            cursor.execute(
+                f"CREATE TABLE {found.table} AS SELECT {listed}, sum(n)::BIGINT AS n "
+                f"FROM {wide.table} GROUP BY {keys}"
+            )
+        return found
+
+    def _new(self, names: tuple[str, ...], shown: tuple[tuple[str, ...], ...]) -> Grouped:
+        """A table that is to be made."""
+        table = f"grouped_{next(self._numbers)}"
+        return Grouped(self._con, self.path, names, shown, table)
 
     def _group(
         self,
@@ -214,17 +267,19 @@ class EngineTable:
             ranks.append([index[text] for text in released])
             if recode is not None and found.texts <= _MOST_LISTED:
                 listed[self._places[name]] = self._texts(name, ranks[-1], token)
-        grouped = Grouped(self._con, self._path, names, tuple(shown))
+        grouped = self._new(names, tuple(shown))
         report(StepStarted(COUNT, 1, 1))
         if not names:
-            with query(self._con, token, self._path) as cursor:
-                cursor.execute(f"CREATE OR REPLACE TABLE grouped AS SELECT {self.rows} AS n")
+            with query(self._con, token, self.path) as cursor:
+                cursor.execute(f"CREATE TABLE {grouped.table} AS SELECT {self.rows} AS n")
             return grouped
         places = [self._places[name] for name in names]
         sql = tuples_of(self.engine, places, listed, filled=self.filled)
         with self._fetched(sql, token, report) as (cursor, source):
-            self._take_over(cursor, source, places, listed, ranks)
-            [(rows,)] = cursor.execute("SELECT coalesce(sum(n), 0) FROM grouped").fetchall()
+            self._take_over(cursor, source, grouped.table, places, listed, ranks)
+            [(rows,)] = cursor.execute(
+                f"SELECT coalesce(sum(n), 0) FROM {grouped.table}"
+            ).fetchall()
         if int(rows) != self.rows:
             raise self._changed()
         return grouped
@@ -233,11 +288,12 @@ class EngineTable:
         self,
         cursor: DuckDBPyConnection,
         source: str,
+        target: str,
         places: Sequence[int],
         listed: Mapping[int, object],
         ranks: Sequence[Sequence[int]],
     ) -> None:
-        """Make the table ``grouped`` of the tuples that the engine gave."""
+        """Make the table ``target`` of the tuples that the engine gave."""
         import pyarrow as pa
 
         found, joins = [], []
@@ -253,41 +309,98 @@ class EngineTable:
             found.append(f"t{j}.r AS r{j}")
         keys = ", ".join(f"r{j}" for j in range(len(places)))
         cursor.execute(
-            f"CREATE OR REPLACE TABLE grouped AS SELECT {', '.join(found)}, "
+            f"CREATE TABLE {target} AS SELECT {', '.join(found)}, "
             f"sum(f.c{len(places)}::BIGINT)::BIGINT AS n FROM {source} f {' '.join(joins)} "
             f"GROUP BY {keys}"
         )
 
     def _texts(self, name: str, ranks: Sequence[int], token: CancelToken) -> list[tuple[str, int]]:
         """The texts of the engine for the values of a column, with the rank of each value."""
-        with query(self._con, token, self._path) as cursor:
+        with query(self._con, token, self.path) as cursor:
             found = cursor.execute(f"SELECT k, code FROM d{self._places[name]}").fetchall()
         return [(key, ranks[code]) for key, code in found]
 
-    def _values(self, name: str, token: CancelToken, report: Report) -> Dictionary:
-        place = self._places[name]
-        report(StepStarted(COUNT, 1, 1))
-        sql = values_of(self.engine, place, filled=self.filled)
+    def look(self, name: str, token: CancelToken, report: Report) -> Seen:
+        """What a window says of a column: all its values, or the most frequent where they are many.
+
+        So no column of which every row has a value of its own comes here to be looked at.
+        """
+        with self._turn(token):
+            if name not in self._known:
+                place = self._places[name]
+                most = MOST_SEEN + 1
+                sql = values_of(self.engine, place, filled=self.filled, most=most)
+                report(StepStarted(COUNT, 1, 1))
+                with self._fetched(sql, token, report) as (cursor, source):
+                    [(keys,)] = cursor.execute(f"SELECT count(*) FROM {source}").fetchall()
+                    if keys <= MOST_SEEN:
+                        self._known[name] = self._taken(name, cursor, source)
+                    else:
+                        frequent = self._texts_of(cursor, source)
+                if name not in self._known:
+                    return self._seen(place, frequent, token, report)
+            known = self._known[name]
+        return Seen(known.domain, known.counts)
+
+    def _seen(self, place: int, frequent: pa.Table, token: CancelToken, report: Report) -> Seen:
+        """Of a column of many values, how many there are, beside the most frequent."""
+        sql = tally_of(self.engine, place, filled=self.filled)
         with self._fetched(sql, token, report) as (cursor, source):
-            described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-            types = {str(row[0]): str(row[1]) for row in described}
-            odd = "s0, " if "s0" in types else ""
-            text = f"coalesce({odd}{self.engine.text_sql('c0', types['c0'])})"
-            value = self._typed(name, "t")
-            cursor.execute(
-                f"CREATE OR REPLACE TABLE d{place} AS SELECT k, any_value(v) AS v, "
-                "dense_rank() OVER (ORDER BY any_value(v)) - 1 AS code, sum(n)::BIGINT AS n FROM "
-                f"(SELECT {value} AS v, k, n FROM (SELECT {text} AS t, coalesce(c1, '') AS k, "
-                f"c2::BIGINT AS n FROM {source})) GROUP BY k"
-            )
-            [(keys,)] = cursor.execute(f"SELECT count(*) FROM d{place}").fetchall()
-            if self._kinds is None and keys > MOST_VALUES:
-                raise self._too_many(name)
-            listed = cursor.sql(
-                f"SELECT any_value(v) AS v, sum(n)::BIGINT AS n FROM d{place} "
-                "GROUP BY code ORDER BY code"
-            ).to_arrow_table()
-            cursor.execute(f"ALTER TABLE d{place} DROP COLUMN v")
+            [tally] = cursor.execute(f"SELECT {_number(0)}, {_number(1)} FROM {source}").fetchall()
+        counts = frequent.column(1).to_numpy().astype(np.int64)
+        return Seen(texts(frequent.column(0)), counts, (int(tally[0]), int(tally[1])))
+
+    def _texts_of(self, cursor: DuckDBPyConnection, source: str) -> pa.Table:
+        """Texts and their rows, of an answer on the values of a column."""
+        text = self._text(cursor, source, 0)
+        return cursor.sql(
+            f"SELECT {text} AS v, sum(c2::BIGINT)::BIGINT AS n FROM {source} "
+            "GROUP BY v ORDER BY n DESC, v"
+        ).to_arrow_table()
+
+    def _text(self, cursor: DuckDBPyConnection, source: str, number: int) -> str:
+        """SQL for the canonical text of a column of an answer."""
+        described = cursor.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        types = {str(row[0]): str(row[1]) for row in described}
+        odd = f"s{number}, " if f"s{number}" in types else ""
+        return f"coalesce({odd}{self.engine.text_sql(f'c{number}', types[f'c{number}'])})"
+
+    def head(self, most: int, token: CancelToken, report: Report) -> pa.Table:
+        """The first rows that the engine gives, as texts, all columns; in no order of their own."""
+        places = range(len(self.engine.columns))
+        sql = first_of(self.engine, places, most, filled=self.filled)
+        with self._turn(token), self._fetched(sql, token, report) as (cursor, source):
+            listed = (f"{self._text(cursor, source, j)} AS c{j}" for j in places)
+            return cursor.sql(f"SELECT {', '.join(listed)} FROM {source}").to_arrow_table()
+
+    def _values(self, name: str, token: CancelToken, report: Report) -> Dictionary:
+        report(StepStarted(COUNT, 1, 1))
+        sql = values_of(self.engine, self._places[name], filled=self.filled)
+        with self._fetched(sql, token, report) as (cursor, source):
+            return self._taken(name, cursor, source)
+
+    def _taken(self, name: str, cursor: DuckDBPyConnection, source: str) -> Dictionary:
+        """The values of a column, of the engine's answer.
+
+        Makes the table ``d`` with its place: for each text of the engine its code and its rows.
+        """
+        place = self._places[name]
+        text = self._text(cursor, source, 0)
+        value = self._typed(name, "t")
+        cursor.execute(
+            f"CREATE OR REPLACE TABLE d{place} AS SELECT k, any_value(v) AS v, "
+            "dense_rank() OVER (ORDER BY any_value(v)) - 1 AS code, sum(n)::BIGINT AS n FROM "
+            f"(SELECT {value} AS v, k, n FROM (SELECT {text} AS t, coalesce(c1, '') AS k, "
+            f"c2::BIGINT AS n FROM {source})) GROUP BY k"
+        )
+        [(keys,)] = cursor.execute(f"SELECT count(*) FROM d{place}").fetchall()
+        if self._kinds is None and keys > MOST_VALUES:
+            raise self._too_many(name)
+        listed = cursor.sql(
+            f"SELECT any_value(v) AS v, sum(n)::BIGINT AS n FROM d{place} "
+            "GROUP BY code ORDER BY code"
+        ).to_arrow_table()
+        cursor.execute(f"ALTER TABLE d{place} DROP COLUMN v")
         domain = texts(listed.column(0))
         if self._kinds is None and any("\0" in value for value in domain):
             raise self._nul(name)
@@ -311,7 +424,7 @@ class EngineTable:
         """What the engine answers, as a table of the store's database while it is looked at."""
         with scratch(self._workspace) as target:
             self.engine.fetch(sql, target, token, report)
-            with query(self._con, token, self._path) as cursor:
+            with query(self._con, token, self.path) as cursor:
                 yield cursor, parquet_source(target)
 
     def _changed(self) -> StorageError:
@@ -319,7 +432,7 @@ class EngineTable:
             "engine.changed",
             msg(
                 "{name}: the table changed in {engine} while it was counted.",
-                name=self._path.name,
+                name=self.path.name,
                 engine=self.engine.name,
             ),
             hint="Run the plan again when nobody writes to the table, or on a copy of it.",
@@ -331,7 +444,7 @@ class EngineTable:
             msg(
                 "{name}: a text of the column `{column}` holds a NUL character, at which other "
                 "programs end a text.",
-                name=self._path.name,
+                name=self.path.name,
                 column=name,
             ),
             details={"column": name},
@@ -343,7 +456,7 @@ class EngineTable:
             msg(
                 "{name}: the column `{column}` has more than {most:,} different values, which are "
                 "too many for work inside {engine}.",
-                name=self._path.name,
+                name=self.path.name,
                 column=name,
                 most=MOST_VALUES,
                 engine=self.engine.name,

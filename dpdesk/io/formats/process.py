@@ -6,16 +6,22 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import closing, suppress
 
 from dpdesk.core.errors import Cancelled, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.request import Answer, ReadDone, ReadFailed, ReadProgress, ReadRequest
+from dpdesk.io.formats.table import TableReader
 
 _KILLED = -9
 _PATIENCE = 5.0
+CONNECTING = "dpdesk-connecting"
+_LOOK_UP = 0.05
+"""Seconds between two looks whether what waits was cancelled."""
 _WORKER = "from dpdesk.io.formats.worker import main; main()"
 
 
@@ -54,17 +60,17 @@ def read_here(
 ) -> None:
     """As :func:`read_in_process`, of a server that answers many small questions.
 
-    A process for each would take longer than most answers. A cancel stops what the server does, so
-    the server should be known to answer. Raises as there.
+    A process for each would take longer than most answers. A cancel stops what the server does, and
+    waits for no server that does not answer. Raises as there.
     """
-    from dpdesk.io.formats.worker import failed, open_reader, write_table
+    from dpdesk.io.formats.worker import failed, write_table
 
     def tell(made: Answer) -> None:
         if isinstance(made, ReadProgress):
             progress(made)
 
     try:
-        with closing(open_reader(request)) as reader:
+        with closing(_connected(request, token)) as reader:
             stop: Callable[[], None] = getattr(reader, "stop", lambda: None)
             with token.on_cancel(stop):
                 write_table(reader, request, tell)
@@ -74,6 +80,32 @@ def read_here(
         token.check()
         raise _told(failed(error, request)) from error
     token.check()
+
+
+def _connected(request: ReadRequest, token: CancelToken) -> TableReader:
+    """The reader of a server; who is cancelled meanwhile does not wait for the connection."""
+    from dpdesk.io.formats.worker import open_reader
+
+    promised: Future[TableReader] = Future()
+
+    def connect() -> None:
+        try:
+            promised.set_result(open_reader(request))
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            promised.set_exception(error)
+
+    threading.Thread(target=connect, name=CONNECTING, daemon=True).start()
+    while not wait([promised], _LOOK_UP).done:
+        if token.cancelled:
+            promised.add_done_callback(_let_go)
+            token.check()
+    return promised.result()
+
+
+def _let_go(promised: Future[TableReader]) -> None:
+    """End a connection that nobody waits for any more."""
+    if promised.exception() is None:
+        promised.result().close()
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int | None:

@@ -1,4 +1,7 @@
-"""Choosing a table of a database server; connecting happens in the background, nothing blocks."""
+"""Choosing a table of a database server or of a cluster, and where its rows are counted.
+
+Connecting happens in the background, nothing blocks.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,24 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QVBoxLayout,
     QWidget,
 )
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.databases import Address, OfferedTable, confirm_typed, keep_password, offered_tables
+from dpdesk.app.databases import (
+    Address,
+    OfferedTable,
+    cluster_of,
+    cluster_tables,
+    confirm_typed,
+    keep_password,
+    offered_tables,
+)
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import POSTGRESQL, SPARK
 from dpdesk.ui.jobs import JobCancelled, JobFailed, JobHub
 from dpdesk.ui.jobs.hub import failure
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
@@ -52,7 +65,13 @@ def list_tables(
     return Offered(url, offered_tables(url, password, token, report))
 
 
-TABLE, QUERY = "table", "query"
+def list_cluster(context: AppContext, cluster: str, token: CancelToken, report: Report) -> Offered:
+    """Ask a cluster for the tables of its catalogue."""
+    return Offered(cluster, cluster_tables(context, cluster, token, report))
+
+
+TABLE, QUERY, FILES = "table", "query", "files"
+HERE, THERE = "here", "there"
 
 
 class TableChoice(QFrame):
@@ -68,15 +87,18 @@ class TableChoice(QFrame):
         self._shown: list[OfferedTable] = []
         layout = column(self, margin=SPACE.l, gap=SPACE.s)
         self.kinds = ChoiceStrip(self.tr("What is read"))
-        self.kinds.set_choices([(TABLE, self.tr("A table or view")), (QUERY, self.tr("A query"))])
         self.kinds.chosen.connect(self._on_kind)
         layout.addWidget(self.kinds)
-        self._by_table, self._by_query = QWidget(), QWidget()
+        self._by_table, self._by_query, self._by_files = QWidget(), QWidget(), QWidget()
         layout.addWidget(self._by_table, 1)
         layout.addWidget(self._by_query, 1)
+        layout.addWidget(self._by_files, 1)
         self._build_table(theme)
         self._build_query()
-        self._on_kind()
+        self._build_files()
+        self._build_counting(layout)
+        self._engine = ""
+        self.set_engine(POSTGRESQL)
 
     def _build_table(self, theme: ThemeManager) -> None:
         layout = column(self._by_table, gap=SPACE.s)
@@ -108,11 +130,62 @@ class TableChoice(QFrame):
             note(self.tr("The plan keeps the statement, so that the release can be made again."))
         )
 
+    def _build_files(self) -> None:
+        layout = column(self._by_files, gap=SPACE.s)
+        self.files = QLineEdit()
+        self.files.setPlaceholderText("hdfs:///data/people.parquet")
+        self.files.textChanged.connect(self.changed)
+        self.files.returnPressed.connect(self.openAsked)
+        tip = self.tr("A file or folder of Parquet data that all computers of the cluster see")
+        labelled(layout, self.tr("&Path of the Parquet data"), self.files, tip)
+        layout.addStretch(1)
+
+    def _build_counting(self, layout: QVBoxLayout) -> None:
+        self._counting = QWidget()
+        inner = column(self._counting, gap=SPACE.xs)
+        self.counted = ChoiceStrip(self.tr("Where the rows are counted"))
+        self.counted.set_choices(
+            [(HERE, self.tr("Read to this computer")), (THERE, self.tr("Count in PostgreSQL"))]
+        )
+        self.counted.chosen.connect(self._on_counted)
+        inner.addWidget(self.counted)
+        layout.addWidget(self._counting)
+        self.stays = note("")
+        layout.addWidget(self.stays)
+
     # ---- what is chosen
 
     @property
+    def engine(self) -> str | None:
+        """The engine in which the table stays; None where it is read."""
+        if self._engine == POSTGRESQL and self.counted.current == HERE:
+            return None
+        return self._engine
+
+    def set_engine(self, engine: str, *, stays: bool = False) -> None:
+        """Offer what tables of PostgreSQL, or of Spark, can be opened by."""
+        if engine != self._engine:
+            self._engine = engine
+            other = (FILES, self.tr("Parquet data"))
+            if engine == POSTGRESQL:
+                other = (QUERY, self.tr("A query"))
+            self.kinds.set_choices([(TABLE, self.tr("A table or view")), other])
+            self.set_tables((), known=False)
+        self.counted.choose(THERE if stays else HERE)
+        self._counting.setVisible(engine == POSTGRESQL)
+        self._on_kind()
+        self._on_counted()
+
+    @property
+    def by_path(self) -> bool:
+        """Whether Parquet data are named by their path."""
+        return self.kinds.current == FILES
+
+    @property
     def table(self) -> str | None:
-        """The chosen table."""
+        """The chosen table, or path of Parquet data."""
+        if self.by_path:
+            return self.files.text().strip() or None
         place = self.lines.chosen
         if self.kinds.current != TABLE or not 0 <= place < len(self._shown):
             return None
@@ -133,8 +206,16 @@ class TableChoice(QFrame):
             words = words.format(count=grouped(len(tables)))
         if known and not tables:
             words = self.tr("The database has no table that you may read.")
+            if self._engine == SPARK:
+                words = self.tr("The catalogue of the cluster has no table; name Parquet data.")
         self.state.setText(words)
         self._show()
+
+    def set_files(self, path: str) -> None:
+        """Show a path of Parquet data."""
+        self.files.setText(path)
+        self.kinds.choose(FILES)
+        self._on_kind()
 
     def set_statement(self, statement: str) -> None:
         """Show a query."""
@@ -163,6 +244,18 @@ class TableChoice(QFrame):
     def _on_kind(self) -> None:
         self._by_table.setVisible(self.kinds.current == TABLE)
         self._by_query.setVisible(self.kinds.current == QUERY)
+        self._by_files.setVisible(self.kinds.current == FILES)
+        self.changed.emit()
+
+    @Slot()
+    def _on_counted(self) -> None:
+        words = self.tr(
+            "The table stays in {engine}. Values and combinations are counted there, and only "
+            "these come here; methods that work row by row get the columns that the plan uses."
+        ).format(engine="Spark" if self._engine == SPARK else "PostgreSQL")
+        if self.engine is None:
+            words = self.tr("All rows of the table come to this computer.")
+        self.stays.setText(words)
         self.changed.emit()
 
 
@@ -176,28 +269,30 @@ class ConnectionForm(QFrame):
         super().__init__()
         set_look(self, "card")
         outer = column(self, margin=SPACE.l, gap=SPACE.s)
+        self.kinds = ChoiceStrip(self.tr("What the table is in"))
+        self.kinds.set_choices([(POSTGRESQL, "PostgreSQL"), (SPARK, "Spark")])
+        self.kinds.chosen.connect(self._on_kind)
+        outer.addWidget(self.kinds)
         self._layout = QFormLayout()
         self._layout.setVerticalSpacing(SPACE.s)
         self._layout.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         outer.addLayout(self._layout)
         self._build_fields()
-        outer.addWidget(
-            note(
-                self.tr(
-                    "The password is kept in memory until the program ends and is never saved, not "
-                    "even in plans. If left empty, it is taken from PGPASSWORD or ~/.pgpass. "
-                    "Connecting confirms the server for plans on this computer, which may then "
-                    "send your password to it; nothing is sent to another computer without TLS."
-                )
-            )
-        )
+        self._about = note("")
+        outer.addWidget(self._about)
         tip = self.tr("Test the connection and list the tables that you may read (Enter)")
         self.connect_button = button(self.tr("&Connect and list the tables"), tip, "primary")
         self.connect_button.clicked.connect(self.connectAsked)
         outer.addWidget(self.connect_button)
+        self._show_kind()
 
     def _build_fields(self) -> None:
+        self.cluster = self._field(
+            self.tr("Cl&uster"),
+            self.tr("The address of a Spark cluster; local[*] is this computer"),
+            "local[*], spark://host:7077, yarn",
+        )
         self.host = self._field(
             self.tr("&Host"),
             self.tr("Name or address of the server, or the folder of its socket"),
@@ -228,6 +323,43 @@ class ConnectionForm(QFrame):
             self.tr("Kept in memory until the program ends; never saved"),
         )
 
+    @Slot()
+    def _on_kind(self) -> None:
+        self._show_kind()
+        self.edited.emit()
+
+    def _show_kind(self) -> None:
+        """The fields of a server, or of a cluster."""
+        spark = self.kinds.current == SPARK
+        self._layout.setRowVisible(self.cluster, spark)
+        servers = (self.host, self.port, self.database, self.user, self.service, self.password)
+        for field in servers:
+            self._layout.setRowVisible(field, not spark)
+        words = self.tr(
+            "The password is kept in memory until the program ends and is never saved, not "
+            "even in plans. If left empty, it is taken from PGPASSWORD or ~/.pgpass. "
+            "Connecting confirms the server for plans on this computer, which may then "
+            "send your password to it; nothing is sent to another computer without TLS."
+        )
+        if spark:
+            words = self.tr(
+                "Spark is configured as for other programs (SPARK_CONF_DIR); starting it takes "
+                "some seconds. Connecting confirms a cluster on another computer for plans on "
+                "this computer, which may then send it what your configuration contains."
+            )
+        self._about.setText(words)
+
+    @property
+    def engine(self) -> str:
+        """What the table is in: one of `ENGINES`."""
+        return self.kinds.current
+
+    def set_cluster(self, cluster: str) -> None:
+        """Show the address of a cluster."""
+        self.kinds.choose(SPARK)
+        self.cluster.setText(cluster)
+        self._show_kind()
+
     def _field(self, words: str, tip: str, default: str) -> QLineEdit:
         field = QLineEdit()
         field.setPlaceholderText(default)
@@ -254,6 +386,8 @@ class ConnectionForm(QFrame):
 
     def set_address(self, address: Address) -> None:
         """Fill the fields; the password is asked for anew."""
+        self.kinds.choose(POSTGRESQL)
+        self._show_kind()
         self.host.setText(address.host)
         self.port.setText(address.port)
         self.database.setText(address.database)
@@ -287,9 +421,9 @@ class DatabaseWindow(SideWindow):
     ) -> None:
         super().__init__(hub, theme, parent)
         self._context = context
-        self._url = ""
+        self._url, self._kind = "", POSTGRESQL
         self.setWindowTitle(self.tr("Open a database – DPDesk"))
-        self.setAccessibleName(self.tr("Open a table of a PostgreSQL database"))
+        self.setAccessibleName(self.tr("Open a table of PostgreSQL or Spark"))
         self._build(theme)
         self._connect()
         self.follow_theme(theme)
@@ -303,8 +437,8 @@ class DatabaseWindow(SideWindow):
         set_look(title, "headline")
         about = note(
             self.tr(
-                "Opens a table, a view or a query of a PostgreSQL server, for reading only. SQLite "
-                "and DuckDB are files: open them as such, and name the table there."
+                "Opens a table or view of PostgreSQL or Spark, for reading only. SQLite and DuckDB "
+                "are files: open them as such, and name the table there."
             )
         )
         self.form, self.choice = ConnectionForm(), TableChoice(theme)
@@ -319,7 +453,7 @@ class DatabaseWindow(SideWindow):
         layout.addWidget(halves, 1)
         self._halves = (left, self.choice)
         self.open_button = button(
-            self.tr("&Open"), self.tr("Read the chosen table and start working with it")
+            self.tr("&Open"), self.tr("Open the chosen table and start working with it")
         )
         self.close_button = button(
             self.tr("C&lose"), self.tr("Close without opening a table (Esc)")
@@ -339,12 +473,20 @@ class DatabaseWindow(SideWindow):
 
     def present(self, source: SourceSpec | None = None) -> None:
         """Show the window; with the address of a source, where one is open or could not be."""
-        if source is not None and source.is_url:
+        if source is not None and source.engine == SPARK:
+            self.form.set_cluster(source.path)
+            self.choice.set_engine(SPARK)
+            if source.table is not None and "/" in source.table:
+                self.choice.set_files(source.table)
+        elif source is not None and source.is_url:
             self.form.set_address(Address.of(source.path))
+            self.choice.set_engine(POSTGRESQL, stays=source.engine is not None)
             if source.query is not None:
                 self.choice.set_statement(source.query)
+        self._kind = self.form.engine
         self.bring_in_front()
-        (self.form.password if self.form.database.text() else self.form.host).setFocus()
+        first = self.form.password if self.form.database.text() else self.form.host
+        (self.form.cluster if self.form.engine == SPARK else first).setFocus()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what nobody waits for any more, and forget the typed password."""
@@ -354,17 +496,19 @@ class DatabaseWindow(SideWindow):
     @Slot()
     def look(self) -> None:
         """Connect, and list the tables, in the background."""
+        spark, title = self.form.engine == SPARK, self.tr("Connecting")
         try:
-            url = self.form.address().url
+            url = cluster_of(self.form.cluster.text()) if spark else self.form.address().url
         except InputError as error:
-            self.band.show_error(failure(0, self.tr("Connecting"), error))
-            self.form.port.setFocus()
+            self.band.show_error(failure(0, title, error))
+            (self.form.cluster if spark else self.form.port).setFocus()
             return
         self.band.clear()
         self._url = ""
         self.choice.set_tables((), known=False)
-        title = self.tr("Connecting")
         work = partial(list_tables, self._context, url, self.form.password.text())
+        if spark:
+            work = partial(list_cluster, self._context, url)
         self.read(
             LIST, title, work, self._on_listed, self._on_failed, self._on_cancelled, quiet=False
         )
@@ -389,6 +533,11 @@ class DatabaseWindow(SideWindow):
     @Slot()
     def _on_edited(self) -> None:
         """The tables shown are those of another database."""
+        if self.form.engine != self._kind:
+            self._kind = self.form.engine
+            self._hub.latest(LIST).cancel()
+            self.band.clear()
+            self.choice.set_engine(self._kind)
         if self._url:
             self._url = ""
             self.choice.set_tables((), known=False)
@@ -400,16 +549,19 @@ class DatabaseWindow(SideWindow):
         self.open_button.setEnabled(ready)
         words = self.tr("&Open")
         if table is not None:
-            words = self.tr("&Open {table}").format(table=verbatim(table))
+            named = table.rstrip("/").rpartition("/")[2] if self.choice.by_path else table
+            words = self.tr("&Open {table}").format(table=verbatim(named))
         elif statement is not None:
             words = self.tr("&Open the result of the query")
         self.open_button.setText(words)
         self.open_button.setAccessibleName(words.replace("&", ""))
-        tip = self.tr("Read the chosen table and start working with it")
+        tip = self.tr("Open the chosen table and start working with it")
         if not self._url:
             tip = self.tr("Connect first")
         elif not ready:
             tip = self.tr("Choose a table, or write a query first")
+            if self.form.engine == SPARK:
+                tip = self.tr("Choose a table, or name Parquet data first")
         self.open_button.setToolTip(tip)
         set_look(self.open_button, "primary" if self._url else "")
         set_look(self.form.connect_button, "" if self._url else "primary")
@@ -419,8 +571,10 @@ class DatabaseWindow(SideWindow):
     def _on_open(self) -> None:
         if not self.open_button.isEnabled():
             return
-        keep_password(self._url, self.form.password.text())
-        source = SourceSpec(self._url, table=self.choice.table, query=self.choice.statement)
+        if self.form.engine == POSTGRESQL:
+            keep_password(self._url, self.form.password.text())
+        named = self.choice.table, self.choice.statement, self.choice.engine
+        source = SourceSpec(self._url, table=named[0], query=named[1], engine=named[2])
         self.close()
         self.chosen.emit(source)
 

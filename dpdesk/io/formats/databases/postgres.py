@@ -17,7 +17,7 @@ from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.columns import NullWatch, check_names, no_text
-from dpdesk.io.formats.databases.server import connect, name_parts, server_name, told
+from dpdesk.io.formats.databases.server import connect, name_parts, server_name, stop, told
 from dpdesk.io.formats.moments import note_outside
 from dpdesk.io.formats.numbers import decimals
 from dpdesk.io.formats.request import ReadRequest
@@ -96,8 +96,8 @@ class PostgresReader:
         return inner + sql.SQL(tail)
 
     def stop(self) -> None:
-        """Have the server stop what it does for this reader; from any thread."""
-        self._con.cancel()
+        """Have the server stop what it does for this reader; from any thread, without waiting."""
+        stop(self._con)
 
     def close(self) -> None:
         """End the connection."""

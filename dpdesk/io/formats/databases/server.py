@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import Empty, Queue
 from typing import Any
 
@@ -27,6 +28,8 @@ CONNECTING = 10
 """Seconds after which a place is given up where no connection is made."""
 SIGNING_IN = 60.0
 """Seconds after which a sign-in is given up, over all addresses that are tried."""
+_ENDING = 0.3
+"""Seconds that a server has to end a statement that is no longer wanted."""
 ANSWERING = 30.0
 """Seconds after which a server is given up that does not take the settings."""
 _SETTINGS = (
@@ -139,16 +142,7 @@ def _signed_in(address: str, more: Mapping[str, Any]) -> Any:
 @contextmanager
 def _hung_up_after(seconds: float, con: Any) -> Iterator[None]:
     """End a connection whose server does not answer in time; what waits for it then fails."""
-
-    def hang_up() -> None:
-        with suppress(OSError):
-            line = socket.socket(fileno=con.fileno())
-            try:
-                line.shutdown(socket.SHUT_RDWR)
-            finally:
-                line.detach()
-
-    timer = threading.Timer(seconds, hang_up)
+    timer = threading.Timer(seconds, _hang_up, (con,))
     timer.daemon = True
     timer.start()
     try:
@@ -156,6 +150,35 @@ def _hung_up_after(seconds: float, con: Any) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
+
+
+def _hang_up(con: Any) -> None:
+    """Shut the line of a connection, from any thread; what waits for its server then fails."""
+    import psycopg
+
+    with suppress(OSError, psycopg.Error):
+        line = socket.socket(fileno=con.fileno())
+        try:
+            line.shutdown(socket.SHUT_RDWR)
+        finally:
+            line.detach()
+
+
+def stop(con: Any) -> None:
+    """Have a server stop what it does for a connection, which is of no use afterwards.
+
+    It is asked to, and when it does not answer soon the line is shut; nothing here waits for it.
+    """
+    import psycopg
+
+    def ask() -> None:
+        with suppress(OSError, psycopg.Error):
+            con.cancel()
+
+    for work, delay in ((ask, 0.0), (partial(_hang_up, con), _ENDING)):
+        timer = threading.Timer(delay, work)
+        timer.daemon = True
+        timer.start()
 
 
 def _not_signed_in(name: str, request: ReadRequest, error: Exception) -> DpdeskError:

@@ -244,7 +244,7 @@ class LookBar(QWidget):
     # ---- inside
 
     def _say(self) -> None:
-        rows = 0 if self._data is None else self._data.rows
+        rows = 0 if self._data is None else self._data.shown
         shown = rows if self._numbers is None else len(self._numbers)
         words = look_words(self.look, shown, rows)
         self._words.setText(words)

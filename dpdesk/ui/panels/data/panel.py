@@ -128,7 +128,7 @@ class DropZone(QFrame):
         self.open_button.clicked.connect(self.openAsked)
         self.database_button = QPushButton(self.tr("Open a data&base…"))
         self.database_button.setToolTip(
-            self.tr("Open a table or a query of a PostgreSQL server (Ctrl+Shift+D)")
+            self.tr("Open a table of PostgreSQL or Spark (Ctrl+Shift+D)")
         )
         self.database_button.clicked.connect(self.databaseAsked)
         self.project_button = QPushButton(self.tr("Open a pro&ject…"))

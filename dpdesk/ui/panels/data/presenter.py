@@ -221,6 +221,18 @@ def reading_sentence(reading: Reading) -> str:
     )
 
 
+def stays_sentence(engine: str, shown: int) -> str:
+    """What is to be seen of a table that stays in an engine; empty for one that was read."""
+    if not engine:
+        return ""
+    text = translate(
+        "DataPanel",
+        "The table stays in {engine}: rows are counted there, and only the first {rows} that it "
+        "gives are shown here.",
+    )
+    return text.format(engine=engine, rows=grouped(shown))
+
+
 def answer(name: str, rows: int, columns: int, profile: DataProfile | None) -> str:
     """What is in the file, in one sentence."""
     text = translate("DataPanel", "{name} contains {rows} and {columns}; counting their values…")

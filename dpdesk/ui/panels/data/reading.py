@@ -319,6 +319,7 @@ class ReadingForm(QFrame):
             self.tables.clear()
         self.table.setText(source.table or "")
         self.rows.set_query(source.query, by_database=asks_database(source))
+        self._layout.setRowVisible(self.rows, source.engine is None)
         self._show_applying(source_format(source))
         self._filling = False
         self._known = self.source()

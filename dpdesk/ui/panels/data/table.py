@@ -57,6 +57,7 @@ from dpdesk.ui.panels.data.presenter import (
     header_lines,
     header_note,
     reading_sentence,
+    stays_sentence,
     translate,
 )
 from dpdesk.ui.panels.data.rows_card import query_sentence
@@ -498,7 +499,7 @@ class StoreRows:
     def __init__(self, data: DataStore) -> None:
         self._data = data
         self.columns = data.columns
-        self.count = data.rows
+        self.count = data.shown
 
     def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
         """Rows from ``start`` on; called on a worker thread."""
@@ -610,7 +611,12 @@ class TablePage(QWidget):
             return
         self.grid.delegate.set_missing(data.reading.missing)
         self.model.describe(data.reading.missing, None)
-        said = (reading_sentence(data.reading), query_sentence(query, data.reading.decimal))
+        said = (
+            reading_sentence(data.reading),
+            query_sentence(query, data.reading.decimal),
+            stays_sentence(data.engine, data.shown),
+        )
+        self.rows_button.setVisible(not data.engine)
         self._reading.setText(" ".join(filter(None, said)))
         self._show_notes(first=True)
         self.grid.setCurrentIndex(self.model.index(0, 0))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +15,15 @@ import numpy as np
 import psycopg
 import pytest
 
-from dpdesk.core.errors import DpdeskError, InputError, StorageError
-from dpdesk.core.frequency import RowRule
+from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
+from dpdesk.core.frequency import RowLook, RowRule
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.schema import ColumnProfile
 from dpdesk.core.source_spec import Coarsened, SourceSpec
 from dpdesk.io.engines import refusals
 from dpdesk.io.engines.postgres import PostgresEngine
+from dpdesk.io.formats.process import CONNECTING, read_here
+from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.postgres import postgres_server
@@ -167,12 +173,83 @@ def test_what_is_not_done_in_an_engine_is_refused(
     assert caught.value.code == "engine.unsupported"
 
 
-def test_nobody_looks_at_rows_that_stay_there(opened: Callable[..., DataStore]) -> None:
+def profile(store: DataStore) -> list[ColumnProfile]:
+    """What is seen of each column, without what a reader says of its storage."""
+    found = store.profile(CancelToken(), silent).columns
+    return [replace(one, variable=None, label="") for one in found]
+
+
+def test_a_window_sees_of_a_table_that_stays_what_it_sees_of_one_that_is_read(
+    opened: Callable[..., DataStore],
+) -> None:
+    there, here = opened("odd"), opened("odd", engine=None)
+    assert (there.engine, here.engine) == ("PostgreSQL", "")
+    told = [profile(store) for store in (there, here)]
+    assert told[0] == told[1]
+    for name in ("f", "n"):
+        asked = name, (-4.0, 8.0), 6, CancelToken()
+        assert there.histogram(*asked) == here.histogram(*asked)
+    assert there.shown == here.shown == len(ODD)
+    assert sorted(there.page(0, 100)) == sorted(here.page(0, 100))
+    assert there.page(2, 3) == there.page(0, 100)[2:5]
+    look = RowLook(column="t", descending=True)
+    found = [store.rows_at(store.rows_of(look, CancelToken()).tolist()) for store in (there, here)]
+    assert [row[0] for row in found[0]] == [row[0] for row in found[1]]
+
+
+def test_of_a_column_of_many_values_the_most_frequent_are_looked_at(
+    opened: Callable[..., DataStore], server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpdesk.io.engines.table.MOST_SEEN", 3)
+    monkeypatch.setattr("dpdesk.io.engines.store.MOST_SHOWN", 7)
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute(
+            "CREATE TABLE many AS SELECT CASE WHEN g % 4 = 0 THEN '' WHEN g % 3 = 0 THEN 'often' "
+            "ELSE 'person ' || g END AS who, g % 2 AS side FROM generate_series(1, 24) AS g"
+        )
+    asked: list[str] = []
+    fetch = PostgresEngine.fetch
+
+    def told(self: PostgresEngine, sql: str, *given: Any) -> None:
+        asked.append(sql)
+        fetch(self, sql, *given)
+
+    monkeypatch.setattr(PostgresEngine, "fetch", told)
+    there, here = opened("many"), opened("many", engine=None)
+    found = [profile(store) for store in (there, here)]
+    assert found[0][1] == found[1][1]
+    many = found[0][0]
+    assert many == replace(found[1][0], top=many.top)
+    assert [item.value for item in many.top][:1] == ["often"]
+    assert len(many.top) < len(found[1][0].top)
+    assert (there.shown, len(there.page(0, 100))) == (7, 7)
+    whole = [sql for sql in asked if " AS k0" in sql and "LIMIT" not in sql]
+    assert len(whole) == 1  # how many values there are, of which two numbers come here
+
+
+def test_plans_that_are_tried_at_a_time_each_have_their_columns(
+    opened: Callable[..., DataStore],
+) -> None:
     store = opened("odd")
-    with pytest.raises(InputError, match="are not looked at"):
-        store.page(0, 10)
-    with pytest.raises(InputError, match="are not looked at"):
-        store.profile(CancelToken(), silent)
+    store.leave_out(["t", "f"])
+    store.leave_out(["t", "n"])
+    [column] = store.coded_columns(["f"], CancelToken())
+    assert len(column.domain) > 1
+    assert tuples(store, ("t",)) == tuples(opened("odd", engine=None), ("t",))
+    store.leave_out(["t"])
+    with pytest.raises(InputError, match="came from PostgreSQL without the column `t`") as caught:
+        store.leave_out([])
+    assert caught.value.code == "engine.columns"
+
+
+def test_threads_that_ask_at_a_time_get_what_they_asked_for(
+    opened: Callable[..., DataStore],
+) -> None:
+    there, here = opened("odd"), opened("odd", engine=None)
+    pairs = [("t", "u"), ("f", "n"), ("t", "n"), ("u", "f"), ("t", "f"), ("n", "u")]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda names: tuples(there, names), pairs * 3))
+    assert found == [tuples(here, names) for names in pairs] * 3
 
 
 def test_a_table_that_changes_meanwhile_ends_the_work(
@@ -212,3 +289,24 @@ def test_a_cancelled_question_ends(opened: Callable[..., DataStore], server: str
     token.cancel()
     with closing(store), pytest.raises(DpdeskError):
         store.frequency_table(("t", "u"), token)
+
+
+def test_nobody_waits_for_a_server_that_does_not_answer(tmp_path: Path) -> None:
+    token = CancelToken()
+    with socket.socket() as silent_server:
+        silent_server.bind(("127.0.0.1", 0))
+        silent_server.listen()
+        port = silent_server.getsockname()[1]
+        request = ReadRequest(
+            f"postgresql://127.0.0.1:{port}/db", "", "postgresql", query="SELECT 1"
+        )
+
+        def cancel() -> None:
+            silent_server.accept()[0].detach()  # the connection is there, and nothing comes of it
+            token.cancel()
+
+        threading.Thread(target=cancel, daemon=True).start()
+        with pytest.raises(Cancelled):
+            read_here(request, token, lambda made: None)
+        waiting = [one for one in threading.enumerate() if one.name == CONNECTING]
+        assert waiting, "the connection was waited for"
