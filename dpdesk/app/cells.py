@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dpdesk.app.at_hand import AtHand
     from dpdesk.app.prepared import PreparedCells
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
@@ -197,7 +198,7 @@ def own_files(plan: Plan) -> dict[str, tuple[str, str]]:
 def given_again(
     found: ReleaseFiles,
     method: CellsMethod,
-    source: Path,
+    source: AtHand,
     workspace: Workspace,
     token: CancelToken,
     report: Report,
@@ -215,8 +216,7 @@ def given_again(
     files = {*of_files(plan), *own_files(plan)}
     kept = recorded_hierarchies(recorded.hierarchies)
     hierarchies = {name: each for name, each in kept.items() if name in files}
-    spec = replace(plan.source, path=str(source.resolve()))
-    data = DataStore.open(spec, source.parent, workspace, token, report)
+    data = DataStore.open(source.spec(plan.source), source.base, workspace, token, report)
     notes: list[str] = []
 
     def note(code: str, sentence: str) -> None:

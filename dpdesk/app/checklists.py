@@ -25,6 +25,7 @@ from dpdesk.project.review.table_facts import ValueReading, table_facts
 from dpdesk.project.review.votes import ItemStatus
 
 if TYPE_CHECKING:
+    from dpdesk.app.at_hand import Given
     from dpdesk.app.context import AppContext
     from dpdesk.project.review.protocol import SignedProtocol
 
@@ -59,7 +60,7 @@ def check_release(
     token: CancelToken,
     report: Report,
     policy: Policy | None = None,
-    source: Path | None = None,
+    source: Given | None = None,
     mode: Mode = Mode.DEVELOP,
     protocol: SignedProtocol | None = None,
 ) -> CheckedRelease:
@@ -80,7 +81,7 @@ def check_release(
 
 
 def gather(
-    context: AppContext, path: Path, token: CancelToken, report: Report, source: Path | None = None
+    context: AppContext, path: Path, token: CancelToken, report: Report, source: Given | None = None
 ) -> CheckedFacts:
     """The facts of a release folder: verified, and counted from its table.
 

@@ -49,6 +49,7 @@ from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.io.release_folder import EVIDENCE, FORMAT, INTERNAL
 
 if TYPE_CHECKING:
+    from dpdesk.app.at_hand import AtHand
     from dpdesk.core.source_spec import SourceSpec
     from dpdesk.io.store import DataStore
 
@@ -500,7 +501,7 @@ def hierarchy_faults(
     ]
 
 
-def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[ClaimCheck]:
+def hierarchy_files_check(evidence: Mapping[str, object], source: AtHand) -> list[ClaimCheck]:
     """The recorded hierarchies against the files that the plan names, found by the source's place.
 
     Empty where the plan takes none from a file. A file that is not there, or cannot be read, leaves
@@ -510,7 +511,9 @@ def hierarchy_files_check(evidence: Mapping[str, object], source: Path) -> list[
 
     plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
     recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))
-    base, other, unseen = _base_of(plan.source.path, source.resolve()), [], []
+    base, other, unseen = source.base, [], []
+    if not source.address:
+        base = _base_of(plan.source.path, source.file.resolve())
     for name in sorted(of_files(plan) & set(recorded)):
         spec = plan.attributes[name].hierarchy
         assert isinstance(spec, HierarchyFile)

@@ -67,7 +67,7 @@ def query_script(folders: Sequence[Path], query: Query) -> str:
 
 
 def release_script(
-    folder: Path, source: Path | None, exports: Iterable[tuple[str, Path]] = ()
+    folder: Path, source: Path | str | None, exports: Iterable[tuple[str, Path]] = ()
 ) -> str:
     """The check of a release, with its source where that is at hand, and its exports."""
     named = {} if source is None else {"source": str(source)}

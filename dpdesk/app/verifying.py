@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpdesk.app.at_hand import AtHand, Given, check_file
 from dpdesk.app.evidence import recorded_checks
 from dpdesk.app.evidence_checks import (
     as_recorded,
@@ -22,6 +23,7 @@ from dpdesk.app.evidence_checks import (
     outcome_faults,
     source_faults,
 )
+from dpdesk.app.idle_columns import left_out
 from dpdesk.app.idle_entries import idle_check, lacking_rows
 from dpdesk.app.labelling import label_faults, released_variables, strange_labels
 from dpdesk.app.manifests import notes_on_rows
@@ -107,7 +109,7 @@ def verify_release(
     registry: Registry,
     token: CancelToken,
     report: Report,
-    source: Path | None = None,
+    source: Given | None = None,
     workspace: Workspace | None = None,
     *,
     reviewed: bool = False,
@@ -116,18 +118,17 @@ def verify_release(
     """Recompute everything that ``path`` (a release folder, or its ``public/`` alone) claims.
 
     Whatever is changed, missing, unparsable or unexpected becomes a failure, never an exception.
-    With ``source``, its hash is compared with the evidence, and the claims that need it are
-    re-checked in a private ``workspace`` (opened for the purpose when None). With ``reviewed``
-    there may be a review in the folder, whose signatures the caller checks. ``population`` is the
-    file that the plan names so; without it, it is looked for next to ``source``.
+    With ``source``, a file or the address of a server or cluster that has the plan's table, its
+    hash is compared with the evidence, and the claims that need it are re-checked in a private
+    ``workspace`` (opened for the purpose when None). With ``reviewed`` there may be a review in the
+    folder, whose signatures the caller checks. ``population`` is the file that the plan names so;
+    without it, it is looked for next to ``source``.
 
     Raises InputError when ``path`` is no folder, ``source`` or ``population`` no file; Cancelled.
     """
-    for file in (source, population):
-        if file is not None and not file.is_file():
-            absent = msg("{source}: there is no such file.", source=file)
-            other = msg("{path}: this is not a regular file.", path=file)
-            raise InputError("source.missing", other if file.exists() else absent)
+    at_hand = None if source is None else AtHand.of(source)
+    if population is not None:
+        check_file(population)
     report(StepStarted("Check hashes and seal", 1, 2))
 
     def known(method: str) -> Capabilities:
@@ -136,7 +137,7 @@ def verify_release(
     found = check_files(path, known, token, reviewed=reviewed)
     report(StepStarted(_CLAIMS, 2, 2))
     checker = _Checker(found, registry, token, report)
-    claims = checker.claims(source, workspace, population)
+    claims = checker.claims(at_hand, workspace, population)
     notes = list(checker.notes)
     if any(check.status is CheckStatus.NOT_CHECKED for check in claims):
         notes.append(_NOT_CHECKED_NOTE)
@@ -162,7 +163,7 @@ class _Checker:
         self._population: Path | None = None
 
     def claims(
-        self, source: Path | None, workspace: Workspace | None, population: Path | None = None
+        self, source: AtHand | None, workspace: Workspace | None, population: Path | None = None
     ) -> tuple[ClaimCheck, ...]:
         """All claims with what was found; failed ones are failures of their file too."""
         manifest = self._found.manifest
@@ -173,7 +174,7 @@ class _Checker:
         except InputError as error:
             self._fail(MANIFEST, error.sentence)
             return ()
-        same = source is not None and self._is_source(source)
+        same = source is not None and self._is_source(source, method, workspace)
         same = self._has_population(source if same else None, population) and same
         at_hand = manifest, source if same else None, workspace
         checks: tuple[ClaimCheck, ...] = ()
@@ -201,7 +202,7 @@ class _Checker:
         self,
         method: RowsMethod,
         manifest: Manifest,
-        source: Path | None,
+        source: AtHand | None,
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
         """The claims of a release of rows; with ``source``, those that need it are settled."""
@@ -253,7 +254,7 @@ class _Checker:
         self,
         method: PrivateMethod,
         manifest: Manifest,
-        source: Path | None,
+        source: AtHand | None,
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
         """The claims of a release with noise."""
@@ -283,7 +284,7 @@ class _Checker:
         self,
         method: CellsMethod,
         manifest: Manifest,
-        source: Path | None,
+        source: AtHand | None,
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
         """The claims of a release of protected tables; with ``source``, what it settles."""
@@ -322,7 +323,7 @@ class _Checker:
         method: Method,
         manifest: Manifest,
         checks: Sequence[ClaimCheck],
-        source: Path | None,
+        source: AtHand | None,
     ) -> list[ClaimCheck]:
         """What the internal part says: every key of the evidence, and the report made again."""
         evidence = self._found.evidence
@@ -366,7 +367,7 @@ class _Checker:
     def _fail_evidence(self, reason: str) -> None:
         self._found.fail(self._found.root / INTERNAL / EVIDENCE, reason)
 
-    def _unread(self, source: Path | None, error: DpdeskError) -> None:
+    def _unread(self, source: AtHand | Path | None, error: DpdeskError) -> None:
         self._found.failures.append(
             Failure(
                 str(source),
@@ -458,13 +459,21 @@ class _Checker:
         )
         published.survey(known, EXAMPLES, self._token, self._report, _CLAIMS)
 
-    def _is_source(self, source: Path) -> bool:
-        record = self._found.facts().evidence.source
-        if not record.sha256:
+    def _is_source(self, source: AtHand, method: Method, workspace: Workspace | None) -> bool:
+        recorded = self._found.facts().evidence
+        if not recorded.source.sha256:
             self.notes.append(_NO_EVIDENCE)
             return False
-        recorded = FilePrint(record.sha256, record.bytes)
-        difference = recorded.difference(source, self._token)
+        known = FilePrint(recorded.source.sha256, recorded.source.bytes)
+        try:
+            difference = self._difference(source, known, method, workspace)
+        except Cancelled:
+            raise
+        except DpdeskError as error:
+            if not source.address:
+                raise
+            self._unread(source, error)
+            return False
         if difference is None:
             self.notes.append(
                 msg("{name} is the source that the evidence names.", name=source.name)
@@ -474,7 +483,19 @@ class _Checker:
         self._found.failures.append(Failure(str(source), reason))
         return False
 
-    def _has_population(self, source: Path | None, given: Path | None) -> bool:
+    def _difference(
+        self, source: AtHand, known: FilePrint, method: Method, workspace: Workspace | None
+    ) -> str | None:
+        """In what a source is another one than that of the release; None for nothing."""
+        if not source.address:
+            return known.difference(source.file, self._token)
+        plan = Plan.from_plain(self._found.facts().evidence.plan, "the plan in the evidence")
+        private = noise_of(method) is not None
+        with ExitStack() as stack:
+            place = _place(workspace, stack), self._token, self._report
+            return source.difference(known, plan, *place, private=private)
+
+    def _has_population(self, source: AtHand | None, given: Path | None) -> bool:
         """Whether the file of the population is at hand, where the release speaks of one.
 
         Without ``given``, it is the one that the plan names, if it is next to the source.
@@ -510,7 +531,7 @@ class _Checker:
         method: RowsMethod,
         manifest: Manifest,
         published: PublishedCsv,
-        source: Path,
+        source: AtHand,
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
         """Claims settled with the source; when its plan cannot be read, those without it."""
@@ -673,7 +694,7 @@ class _Checker:
             return "the evidence says of pseudonyms what cannot be"
 
     def _given(
-        self, method: RowsMethod, source: Path, workspace: Workspace
+        self, method: RowsMethod, source: AtHand, workspace: Workspace
     ) -> tuple[MethodInput, DataStore]:
         """The method's input once more, from the plan and the hierarchies in the evidence."""
         from dpdesk.app.private.pinning import read_pinned
@@ -683,8 +704,8 @@ class _Checker:
         plan = Plan.from_plain(facts.evidence.plan, where)
         parameters = parse_parameters(method.parameters, plan.protection.parameters, where)
         recorded = recorded_hierarchies(facts.evidence.hierarchies)
-        spec = replace(plan.source, path=str(source.resolve()))
-        near = source.parent, workspace, self._token, self._report
+        spec = source.spec(plan.source)
+        near = source.base, workspace, self._token, self._report
         paid = paid_rows_of(method)
         if paid is None:
             data = DataStore.open(spec, *near)
@@ -692,6 +713,7 @@ class _Checker:
             data = read_pinned(plan, spec, *near, paid.drawn_from(parameters))
         hierarchies = {name: recorded[name] for name in data.columns if name in recorded}
         roles = method.effective_roles(plan.column_roles(data.columns), parameters)
+        data.leave_out(left_out(plan, roles))
         linked, made = plan.linkages(data.columns), plan.made_hierarchies()
         given = MethodInput(
             roles, hierarchies, parameters, where, source=data, linkages=linked, made=made
@@ -721,13 +743,13 @@ def _cannot(error: OSError) -> str:
     return msg("cannot be read ({strerror})", strerror=error.strerror or type(error).__name__)
 
 
-def _near_population(evidence: Mapping[str, object], source: Path) -> Path | None:
+def _near_population(evidence: Mapping[str, object], source: AtHand) -> Path | None:
     """The file that the plan names, if it is next to the source; None too where the plan cannot be
     read, which is told where it is compared.
     """
     try:
         plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
-        near = source.parent / str(plan.protection.parameters.get("population", ""))
+        near = source.base / str(plan.protection.parameters.get("population", ""))
         return near if near.is_file() else None
     except (InputError, OSError, *_MALFORMED):
         return None

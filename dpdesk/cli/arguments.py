@@ -226,14 +226,21 @@ def _add_trial(commands: _Commands) -> None:
     add_json(trial)
 
 
+def _file_or_address(text: str) -> Path | str:
+    from dpdesk.app.at_hand import is_address
+
+    return text if is_address(text) else Path(text)
+
+
 def _add_verify_and_export(commands: _Commands) -> None:
     verify = _add(commands, "verify", "check a release, or its public part alone, from its files")
     verify.add_argument("release", metavar="DIR", type=Path, help="a release folder")
     verify.add_argument(
         "--source",
         metavar="FILE",
-        type=Path,
-        help="the original data, to check what the release was made from",
+        type=_file_or_address,
+        help="the original data, to check what the release was made from; of a table, the address "
+        "of its server or cluster",
     )
     verify.add_argument(
         "--population",

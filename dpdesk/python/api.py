@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from dpdesk.app.auditing import enter, mention, mention_release
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
-from dpdesk.core.messages import msg
 from dpdesk.python import session
 from dpdesk.python.plans import Plan, Source, Sourced, held_source, plan_of
 from dpdesk.python.releases import Release, Verification, Where, opened, query_of
@@ -335,20 +334,13 @@ def _is_private(context: AppContext, folder: Path) -> bool:
 @contextmanager
 def _source_file(
     source: Sourced | None, context: AppContext, token: CancelToken, *, private: bool
-) -> Iterator[Path | None]:
-    """The file that is compared with the source of a release."""
+) -> Iterator[Path | str | None]:
+    """The file, or the address, that is compared with the source of a release."""
     if source is None:
         yield None
         return
     with held_source(source, _THE_CALL, context, token, private=private) as spec:
-        if spec.is_url:
-            raise InputError(
-                "source.missing",
-                msg(
-                    "{source}: found the address of a database, expected a file.", source=spec.path
-                ),
-            )
-        yield Path(spec.held or spec.path)
+        yield spec.path if spec.is_url else Path(spec.held or spec.path)
 
 
 __all__ = [

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import threading
@@ -24,8 +25,10 @@ from pyarrow import parquet
 from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
+from dpdesk.cli.main import main
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.engine.noise import randomness
 from dpdesk.io.prints import apart, fresh_print_key
@@ -220,6 +223,96 @@ def test_a_release_from_an_engine_passes_its_checks(
         found = verify_release(folder, context.registry, CancelToken(), silent)
         assert found.failures == ()
         assert found.claims
+
+
+def checked(context: AppContext, folder: Path, source: Path | str) -> VerifyReport:
+    given = folder, context.registry, CancelToken(), silent, source, context.workspace
+    return verify_release(*given)
+
+
+def wanting(found: VerifyReport) -> int:
+    """How many claims only the source can settle."""
+    return sum(check.status is CheckStatus.NEEDS_SOURCE for check in found.claims)
+
+
+@pytest.mark.parametrize("method", plans("mondrian", "l-diverse", "anatomy", "priview"))
+def test_a_release_is_checked_against_the_table_in_the_server(
+    method: str, server: str, context: AppContext, tmp_path: Path
+) -> None:
+    address = server.replace("/postgres", "/checked")
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute("DROP DATABASE IF EXISTS checked")
+        con.execute("CREATE DATABASE checked TEMPLATE template0")
+    fill_server(address)
+    source = f'path = "{address}"\ntable = "people"\nengine = "postgresql"'
+    out = released(context, tmp_path, source, method)
+    found = checked(context, out, address)
+    assert found.failures == ()
+    assert "is the source that the evidence names" in " ".join(found.notes)
+    alone = verify_release(out, context.registry, CancelToken(), silent)
+    assert wanting(found) < wanting(alone)
+    for change in ("DELETE FROM people WHERE name = 'person 003'", "TRUNCATE people"):
+        with psycopg.connect(address) as con:
+            con.execute(change)
+        found = checked(context, out, address)
+        assert not found.ok
+        assert any(address in failure.path for failure in found.failures)
+    assert any("could not be read" in failure.reason or "rows are different" in failure.reason
+               for failure in found.failures)  # fmt: skip
+
+
+def test_a_changed_value_and_another_source_are_found(
+    server: str, context: AppContext, file: Path, tmp_path: Path
+) -> None:
+    with psycopg.connect(server) as con:
+        con.execute("CREATE TABLE moved AS SELECT * FROM people")
+    source = f'path = "{server}"\ntable = "moved"\nengine = "postgresql"'
+    out = released(context, tmp_path, source, "tuples")
+    with psycopg.connect(server) as con:  # of a column that is not even released
+        con.execute("UPDATE moved SET name = 'nobody' WHERE name = 'person 003'")
+    [failure] = checked(context, out, server).failures
+    assert failure.path == server
+    assert "is not the source of this release: its rows are different" in failure.reason
+    for other, said in (
+        (server.replace("/postgres", "/absent"), "could not be read as the evidence says"),
+        ("local[2]", "made from another kind of source"),
+        (file, "its SHA-256 is different"),
+    ):
+        failures = checked(context, out, other).failures
+        assert [said in failure.reason for failure in failures] == [True]
+    secret = "postgresql://me:hidden@127.0.0.1/x"
+    with pytest.raises(InputError, match="found a password") as caught:
+        checked(context, out, secret)
+    assert "hidden" not in caught.value.sentence
+    (tmp_path / "of-file").mkdir()
+    out = released(context, tmp_path / "of-file", f'path = "{file}"', "tuples")
+    [failure] = checked(context, out, server).failures
+    assert "the release was made from a file" in failure.reason
+
+
+def test_a_release_is_checked_against_the_table_in_spark(
+    file: Path, context: AppContext, tmp_path: Path
+) -> None:
+    need_spark()
+    table = tmp_path / "people.parquet"
+    shutil.copy(file, table)
+    source = f'path = "{MASTER}"\ntable = "{table}"\nengine = "spark"'
+    for method in ("tuples", "dp-cube"):
+        (tmp_path / method).mkdir()
+        out = released(context, tmp_path / method, source, method)
+        assert checked(context, out, MASTER).failures == ()
+    parquet.write_table(parquet.read_table(file).slice(1), table)
+    found = checked(context, out, MASTER)
+    assert [failure.path for failure in found.failures] == [MASTER]
+
+
+def test_the_command_line_takes_the_address_of_a_server(
+    server: str, context: AppContext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = f'path = "{server}"\ntable = "people"\nengine = "postgresql"'
+    out = released(context, tmp_path, source, "tuples")
+    assert main(["verify", str(out), "--source", server, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["ok"]
 
 
 ODD = {

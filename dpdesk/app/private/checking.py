@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +60,7 @@ from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, VARIAB
 from dpdesk.verifiers.declared import Declarations
 
 if TYPE_CHECKING:
+    from dpdesk.app.at_hand import AtHand
     from dpdesk.io.workspace import Workspace
 
 
@@ -164,7 +164,7 @@ def checks_with_source(
     found: ReleaseFiles,
     manifest: Manifest,
     method: PrivateMethod,
-    source: Path,
+    source: AtHand,
     workspace: Workspace,
     token: CancelToken,
     report: Report,
@@ -183,9 +183,9 @@ def checks_with_source(
     assert given is not None
     assert declared is not None
     plan = Plan.from_plain(as_table(evidence["plan"]), given.where)
-    spec = replace(plan.source, path=str(source.resolve()))
+    spec = source.spec(plan.source)
     # Releases of earlier versions were made of data that were read like those of other methods.
-    place = source.parent, workspace, token, report
+    place = source.base, workspace, token, report
     pinned = not unnamed(spec, source_format(spec))
     with closing(
         read_pinned(plan, spec, *place) if pinned else DataStore.open(spec, *place)

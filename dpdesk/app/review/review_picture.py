@@ -21,6 +21,7 @@ from dpdesk.project.review.events import Fault
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from dpdesk.app.at_hand import Given
     from dpdesk.app.checklists import CheckedRelease
     from dpdesk.app.review.protocols import ProtocolFacts
     from dpdesk.core.release import ReleaseFacts
@@ -232,7 +233,7 @@ def look(
     folder: Path,
     token: CancelToken,
     report: Report,
-    source: Path | None = None,
+    source: Given | None = None,
     policy: Path | None = None,
     beside: Sequence[Path] = (),
 ) -> ReviewPicture:
@@ -285,7 +286,7 @@ def verify_signed(
     path: Path,
     token: CancelToken,
     report: Report,
-    source: Path | None = None,
+    source: Given | None = None,
     population: Path | None = None,
 ) -> VerifyReport:
     """Verify a release from its files, the signatures of its review included when there are any."""

@@ -208,7 +208,7 @@ class WorkbenchState(QObject):
         return self.hub.latest(tasks.VERIFY).job
 
     @property
-    def verified_with(self) -> Path | None:
+    def verified_with(self) -> Path | str | None:
         """The data file with which the release at hand was checked; None without one."""
         return None if self._release is None else self._release.source
 

@@ -71,7 +71,7 @@ class CheckedRelease:
     facts: ReleaseFacts
     report: VerifyReport
     summary: ReleaseSummary | None = None
-    source: Path | None = None
+    source: Path | str | None = None
     work: WorkState | None = None
     picture: ReviewPicture | None = None
     unseen: DpdeskError | None = field(default=None, repr=False)
@@ -176,7 +176,7 @@ def write_release(
 def check_release(
     context: AppContext,
     path: Path,
-    source: Path | None,
+    source: Path | str | None,
     beside: tuple[Path, ...],
     token: CancelToken,
     report: Report,
@@ -217,7 +217,7 @@ def check_release(
 def _look(
     context: AppContext,
     path: Path,
-    source: Path | None,
+    source: Path | str | None,
     beside: tuple[Path, ...],
     token: CancelToken,
     report: Report,

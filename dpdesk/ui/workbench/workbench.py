@@ -338,7 +338,7 @@ class Workbench(WorkbenchState):
             failed=self._on_failed,
         )
 
-    def verify_again(self, source: Path | None = None, beside: tuple[Path, ...] = ()) -> int:
+    def verify_again(self, source: Path | str | None = None, beside: tuple[Path, ...] = ()) -> int:
         """Check the release at hand again, with the source when it is given; the job's number.
 
         ``beside`` are more files that hold some of its review.

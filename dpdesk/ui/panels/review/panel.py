@@ -271,11 +271,15 @@ class ReviewPanel(Panel):
             self._bench.open_path(path)
 
     def check_with_source(self) -> None:
-        """Check again with the data file: the open one if it is that, else ask for it."""
+        """Check again with the data: those that are open if it was made from them, else a file."""
         data = self._bench.data
         made_from_it = data is not None and presenter.made_from(self._bench.release, data.sha256)
         if data is not None and made_from_it and data.path.is_file():
             self._verify(data.path)
+            return
+        work = self._bench.work.source
+        if made_from_it and work is not None and work.is_url:
+            self._verify(work.path)
             return
         path = self._asker.open_file(
             self.tr("The data file that the release was made from"),
@@ -472,7 +476,7 @@ class ReviewPanel(Panel):
             about=whole and any(one.name == "about.html" for one in lists.public),
         )
 
-    def _verify(self, source: Path | None) -> None:
+    def _verify(self, source: Path | str | None) -> None:
         job = self._bench.verify_again(source)
         if job:
             self._jobs[job] = "verify"

@@ -498,7 +498,7 @@ _STATES = {
 
 
 def check_rows(
-    facts: ReleaseFacts, report: VerifyReport, source: Path | None
+    facts: ReleaseFacts, report: VerifyReport, source: Path | str | None
 ) -> tuple[CheckRow, ...]:
     """All checks: files, seal, then every claim; failed ones first."""
     rows = [*_file_rows(report), _seal_row(facts, report)]
@@ -558,7 +558,7 @@ def _new_run() -> str:
     return translate("Review", "needs a new run")
 
 
-def words(state: State, source: Path | None = None) -> str:
+def words(state: State, source: Path | str | None = None) -> str:
     """A state in words, so that the shape is not alone."""
     if state is State.CONFIRMED and source is not None:
         return translate("Review", "re-checked, with the source")
@@ -605,7 +605,7 @@ def _seal_row(facts: ReleaseFacts, report: VerifyReport) -> CheckRow:
     return CheckRow(State.FAILED, words(State.FAILED), claim, found, "internal/seal.json")
 
 
-def _claim_row(facts: ReleaseFacts, check: ClaimCheck, source: Path | None) -> CheckRow:
+def _claim_row(facts: ReleaseFacts, check: ClaimCheck, source: Path | str | None) -> CheckRow:
     state = _STATES[check.status]
     name = check.path.removeprefix("public/")
     return CheckRow(
