@@ -220,6 +220,12 @@ def test_a_table_that_stays_in_postgresql_is_released_from_the_window(
         )
         found = verify_release(made.out, context.registry, CancelToken(), silent)
         assert found.failures == ()
+        bench.open_path(made.out)
+        qtbot.waitUntil(lambda: bench.verified is not None and not hub.busy)
+        desk.review.check_with_source()
+        qtbot.waitUntil(lambda: bench.verified_with == server and not hub.busy)
+        assert bench.verified is not None
+        assert bench.verified.failures == ()
         for path in tmp_path.rglob("*"):
             assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
         desk.let_go()
