@@ -228,7 +228,7 @@ def stays_sentence(engine: str, shown: int) -> str:
     text = translate(
         "DataPanel",
         "The table stays in {engine}: rows are counted there, and only the first {rows} that it "
-        "gives are shown here.",
+        "gives are shown here. Of a column of very many values, the most frequent are looked at.",
     )
     return text.format(engine=engine, rows=grouped(shown))
 
