@@ -683,7 +683,7 @@ def build_from(
     table = store.frequency_table([name], token)
     values = table.domains[0]
     missing = [values[code] for code in sorted(table.missing[0])] if table.missing else []
-    return build_hierarchy(name, builder, values, missing, where)
+    return build_hierarchy(name, builder, values, missing, where, store.reading.decimal)
 
 
 def _default(name: str, store: DataStore, token: CancelToken, notes: _Notes) -> Hierarchy:

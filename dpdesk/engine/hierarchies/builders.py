@@ -74,11 +74,13 @@ def build_hierarchy(
     values: Sequence[str],
     missing: Collection[str] = (),
     where: str = "",
+    decimal: str = "",
 ) -> Hierarchy:
     """The hierarchy that ``builder`` makes for ``values`` (distinct values of the column).
 
     Values that are in ``missing``, or that the options keep apart, are not built: they stay
-    themselves below the top.
+    themselves below the top. Where the source has the mark ``decimal``, numbers in which the other
+    one can only separate thousands are not taken for small ones.
 
     Raises
     ------
@@ -99,6 +101,8 @@ def build_hierarchy(
     distinct = list(dict.fromkeys(values))
     built = [value for value in distinct if value not in tokens]
     untouched = [value for value in distinct if value in tokens]
+    if decimal and builder.kind == "intervals":
+        intervals.refuse_thousands(built, decimal, place)
     rows = kind.rows(built, options, place)
     if not rows:
         return Hierarchy.from_rows(attribute, [(value, ROOT) for value in untouched], place)

@@ -34,6 +34,7 @@ from dpdesk.engine.hierarchies.options import (
     value_error,
 )
 
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 _PARTS = 25
@@ -169,6 +170,17 @@ def parse_number(value: str) -> Fraction | None:
         return None
     exact = Decimal(stripped.replace(",", "."))
     return Fraction(exact) if is_sane(exact) else None
+
+
+def refuse_thousands(values: Sequence[str], decimal: str, where: str) -> None:
+    """Raise InputError ``hierarchy.value`` where the mark that is not ``decimal`` always stands as
+    between thousands: 1,234 is not 1.234 in a source with decimal points.
+    """
+    other = "," if decimal == "." else "."
+    marked = [value for value in values if other in value]
+    if marked and all(_THOUSANDS.fullmatch(value.strip()) for value in marked):
+        hint = "Write them without separators, or say which decimal mark the source has."
+        raise value_error(where, marked, "numbers without marks of thousands", hint)
 
 
 def nice_widths(parsed: Sequence[Fraction]) -> tuple[Fraction, ...]:

@@ -499,3 +499,26 @@ def test_dates_are_read_in_the_forms_that_databases_write(value: str, day: str) 
 def test_days_and_months_that_could_be_swapped_are_never_guessed() -> None:
     for value in ("01/02/2024", "01-02-2024"):
         assert "expected `format` to say which" in refusal("dates", {}, [value]).sentence
+
+
+@pytest.mark.parametrize(
+    ("values", "decimal"), [(("999", "1,234", "12,500"), "."), (("999", "1.234", "12.500"), ",")]
+)
+def test_numbers_with_marks_of_thousands_are_not_taken_for_small_ones(
+    values: tuple[str, ...], decimal: str
+) -> None:
+    builder = HierarchyBuilder("intervals", {"widths": (1000,)})
+    with pytest.raises(InputError) as caught:
+        build_hierarchy("pay", builder, values, decimal=decimal)
+    assert caught.value.code == "hierarchy.value"
+    assert "1,234" in caught.value.sentence.replace(".", ",")
+    other = "," if decimal == "." else "."
+    assert len(build_hierarchy("pay", builder, values, decimal=other).leaves) == 3
+
+
+@pytest.mark.parametrize("values", [("999", "1,5", "1,234"), ("0,123", "0,500"), ("1,23",)])
+def test_other_numbers_with_commas_have_decimals(values: tuple[str, ...]) -> None:
+    builder = HierarchyBuilder("intervals", {"widths": (1000,)})
+    assert build_hierarchy("pay", builder, values, decimal=".").leaves == tuple(
+        sorted(values, key=lambda value: float(value.replace(",", ".")))
+    )
