@@ -34,9 +34,7 @@ _SEED, _TRIES = 7, 12
 _LARGE, _LARGEST_PART = 400, 4_000
 _WORK, _LEAST_TRIES = 400_000, 8
 """Of parts that are not small, so many programs are solved for what their cells could be."""
-_EVERYONE = -2
-_OPEN = 1e-3
-_NEAR = 1e-9
+_EVERYONE, _OPEN, _NEAR = -2, 1e-3, 1e-9
 _DIGITS = 12
 MOST_ROUNDED, MOST_FLAT = 5_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
