@@ -139,7 +139,7 @@ class Program:
         if self._whole:
             self._listen(token, watch, stop)
         solver.run()
-        if solver.getModelStatus() == highspy.HighsModelStatus.kUnknown:
+        if not self._answered():
             # A basis that a warm start cannot use within the tolerances: once more from nothing.
             solver.clearSolver()
             solver.setOptionValue("simplex_strategy", 1)
@@ -149,6 +149,14 @@ class Program:
             solver.clearCallbacks()
         token.check()
         return self._solved(solver.getModelStatus())
+
+    def _answered(self) -> bool:
+        """Whether the last run ended with an answer: an optimum has to be within the bounds."""
+        status, known = self._solver.getModelStatus(), highspy.HighsModelStatus
+        feasible = highspy.SolutionStatus.kSolutionStatusFeasible
+        if status == known.kOptimal and not self._whole:
+            return bool(self._solver.getInfo().primal_solution_status == feasible)
+        return bool(status != known.kUnknown)
 
     def _listen(
         self,
