@@ -96,7 +96,9 @@ class HeldLines:
         return CodedRows(tuple(domains), tuple(columns), rows)
 
     def put(self, cursor: DuckDBPyConnection) -> None:
-        """Add the rows to the table ``raw``, and hold them no longer."""
+        """Add the rows to the table ``raw``, if there are any, and hold them no longer."""
+        if not self._blocks:
+            return
         import pyarrow as pa
 
         values = [pa.array(list(places), pa.string()) for places in self._places]

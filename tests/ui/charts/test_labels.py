@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QFontMetrics, QTransform
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetrics, QImage, QPainter, QTransform
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, SeriesStyle
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.charts.axes import NumberAxis, label_of, log_places
-from dpdesk.ui.charts.items import in_lines, layout_bars
+from dpdesk.ui.charts.items import MarkersItem, in_lines, layout_bars
 from dpdesk.ui.charts.surface import PlotSurface
 from dpdesk.ui.theme import ThemeManager
 
@@ -133,6 +134,19 @@ def test_numbers_far_apart_are_all_told_apart_on_an_axis_of_ratios(
     for text, power in zip(texts, powers, strict=True):
         number = float(text.removesuffix(" %").replace(",", ""))
         assert number == pytest.approx(10.0 ** (power + 2 * percent), rel=1e-9)
+
+
+@pytest.mark.parametrize("points", [1, 2])
+def test_a_curve_is_seen_even_if_it_has_a_single_point(qapp: object, points: int) -> None:
+    item, places = MarkersItem(), np.array([20.0, 30.0][:points])
+    colours = ("#ff0000", "#ffffff", "#000000")
+    item.set_points(places, places, "disc", 8.0, colours, joined=Qt.PenStyle.SolidLine)
+    image = QImage(40, 40, QImage.Format.Format_RGB32)
+    image.fill("#ffffff")
+    painter = QPainter(image)
+    item.draw(painter, QTransform())
+    painter.end()
+    assert image.pixelColor(20, 20).name() == "#ff0000"
 
 
 def test_no_number_of_an_axis_is_cut_at_its_end(qtbot: QtBot, theme: ThemeManager) -> None:
