@@ -22,7 +22,7 @@ from dpdesk.ui.desk import Desk
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.review.release_page import PICTURE, ReleasePage
 from dpdesk.ui.panels.review.scrolling import scrolled
-from dpdesk.ui.shell.bars import HelpArea
+from dpdesk.ui.shell.bars import HelpArea, PanelArea
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.spoken import said
@@ -116,6 +116,30 @@ def test_explanations_are_as_wide_as_their_longest_word(
             assert misfits(area) == [], step
 
         qtbot.waitUntil(well)
+
+
+def test_no_panel_scrolls_sideways_beside_its_explanation(
+    qtbot: QtBot, desk: Desk, theme: ThemeManager, tmp_path: Path
+) -> None:
+    desk.open_text(str(write_source(tmp_path / "work")))
+    qtbot.waitUntil(lambda: desk.workbench.profile is not None)
+    theme.set_text_size(200)
+    desk.window.resize(1440, 900)
+    explanation = desk.window.findChild(HelpArea)
+    assert isinstance(explanation, HelpArea)
+    explanation.show()
+    desk.window.show_panel("protect")
+    qtbot.waitUntil(lambda: desk.workbench.explored is not None and not desk.protect.busy)
+    areas = desk.window.findChildren(PanelArea)
+    for step in STEPS:
+        desk.window.show_panel(step)
+
+        def whole(step: str = step) -> None:
+            desk.window.grab()
+            (area,) = (each for each in areas if each.isVisible())
+            assert area.horizontalScrollBar().maximum() == 0, step
+
+        qtbot.waitUntil(whole)
 
 
 def test_the_filter_of_columns_shows_all_that_it_asks_for(

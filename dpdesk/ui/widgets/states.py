@@ -9,7 +9,6 @@ from PySide6.QtGui import QImage, QKeyEvent, QPainter, QPaintEvent, QPalette, QR
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
@@ -148,7 +147,7 @@ class StepHeader(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         outer = BesideLayout(self, gap=SPACE.xl, wants=self._title_width)
-        left, right = QWidget(), QWidget()
+        left = QWidget()
         texts = column(left, gap=SPACE.xs)
         self._number = number
         self._title = QLabel(f"{number}  {title}")
@@ -160,10 +159,10 @@ class StepHeader(QWidget):
         self._line.setVisible(bool(line))
         texts.addWidget(self._title)
         texts.addWidget(self._line)
-        self._right = row(right, gap=SPACE.s)
-        self._right.addWidget(self._build_help())
+        self._right = FlowBox()
+        self._right.add(self._build_help())
         outer.addWidget(left)
-        outer.addWidget(right)
+        outer.addWidget(self._right)
 
     def _build_help(self) -> QToolButton:
         self.help = QToolButton()
@@ -193,8 +192,8 @@ class StepHeader(QWidget):
 
     def add(self, widget: QWidget) -> None:
         """Put a widget at the right end, or below the title where there is little room."""
-        place = self._right.count() - 1
-        self._right.insertWidget(place, widget, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._right.add(widget)
+        self._right.add_last(self.help)
         QWidget.setTabOrder(widget, self.help)
 
     def _title_width(self) -> int:
@@ -247,15 +246,14 @@ class EmptyState(QFrame):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(label is not self._icon)
             layout.addWidget(label)
-        layout.addLayout(self._build_actions(actions))
+        layout.addWidget(self._build_actions(actions))
         layout.addStretch(2)
         self.setAccessibleName(title)
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
 
-    def _build_actions(self, actions: tuple[tuple[str, str], ...]) -> QHBoxLayout:
-        buttons = row(gap=SPACE.s)
-        buttons.addStretch(1)
+    def _build_actions(self, actions: tuple[tuple[str, str], ...]) -> FlowBox:
+        buttons = FlowBox(centred=True)
         for number, (identifier, words) in enumerate(actions):
             button = QPushButton(words)
             button.setProperty("action-id", identifier)
@@ -263,8 +261,7 @@ class EmptyState(QFrame):
             button.setToolTip(words.replace("&", ""))
             set_look(button, "primary" if number == 0 else "")
             button.clicked.connect(self._on_clicked)
-            buttons.addWidget(button)
-        buttons.addStretch(1)
+            buttons.add(button)
         return buttons
 
     def set_texts(self, title: str, text: str) -> None:
