@@ -47,7 +47,9 @@ _SUMS = (
     "sum((m & 18446744073709551615::UHUGEINT)::HUGEINT * n)::VARCHAR"
 )
 """Sums of both halves of the rows' hashes, which are computed once for both."""
-_PIECE, _MOST_COMBINED = 1 << 19, 1 << 12
+_PIECE, _MOST_COMBINED, _FEW = 1 << 19, 1 << 12, 1 << 12
+_BATCH_ROWS = 1 << 16
+"""Rows that a thread of the database takes at once."""
 
 
 def content_print(
@@ -75,37 +77,79 @@ def content_print(
     return _digest([name for name, _ in found], different, int(rows or 0), lower, upper)
 
 
-def counted_print(table: FrequencyTable, place: Path, token: CancelToken) -> str:
-    """As :func:`content_print`, of columns that are counted: each value is looked at once."""
-    import pyarrow as pa
+@dataclass(frozen=True, eq=False)
+class CodedColumns:
+    """Rows of columns of few values: codes by column, of the values in ``domains``.
 
-    names = [" ".join(name.casefold().split()) for name in table.attributes]
+    ``counts`` tells how often each row comes; once where it is None. Rows may be alike.
+    """
+
+    names: Sequence[str]
+    domains: Sequence[Sequence[str]]
+    codes: Sequence[NDArray[np.integer[Any]]]
+    counts: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many rows there are here."""
+        return len(self.codes[0])
+
+
+def counted_print(table: FrequencyTable, place: Path, token: CancelToken) -> str:
+    """As :func:`content_print`, of columns that are counted."""
+    rows = CodedColumns(table.attributes, table.domains, tuple(table.codes.T), table.counts)
+    return coded_print(rows, place, token)
+
+
+def coded_print(rows: CodedColumns, place: Path, token: CancelToken) -> str:
+    """As :func:`content_print`, of coded rows: each value is looked at once.
+
+    A sum over all rows is one over different rows, each as often as it comes.
+    """
+    names = [" ".join(name.casefold().split()) for name in rows.names]
     order = sorted(range(len(names)), key=lambda j: names[j])
     if not order:
         return ""
     con = in_memory()
     try:
-        same = [_same(con, table.domains[j], place, token) for j in order]
-        written = [_behind_length(each) for each in same]
-        sums = [0, 0]
-        for piece in _pieces(len(table.counts)):
-            codes = (table.codes[piece, j] for j in order)
-            columns = {
-                f"w{i}": pa.DictionaryArray.from_arrays(pa.array(own), pa.array(each, pa.string()))
-                for i, (own, each) in enumerate(_joined(codes, written))
-            }
-            row = ", ".join(columns)
-            with query(con, token, place) as cursor:
-                cursor.register("counted", pa.table({**columns, "n": table.counts[piece]}))
-                found = cursor.execute(
-                    f"SELECT {_SUMS} FROM (SELECT md5_number(concat({row})) AS m, n FROM counted)"
-                ).fetchone() or (0, 0)
-            sums = [total + int(each) for total, each in zip(sums, found, strict=True)]
+        same = [_same(con, rows.domains[j], place, token) for j in order]
+        sums = _coded_sums(con, rows, order, same, place, token)
     finally:
         con.close()
-    different = _different(table, order, same)
-    lower, upper = map(str, sums)
-    return _digest([names[j] for j in order], different, int(table.counts.sum()), lower, upper)
+    many = rows.size if rows.counts is None else int(rows.counts.sum())
+    different = _different(rows, order, same)
+    return _digest([names[j] for j in order], different, many, *map(str, sums))
+
+
+def _coded_sums(
+    con: DuckDBPyConnection,
+    rows: CodedColumns,
+    order: Sequence[int],
+    same: Sequence[Sequence[str]],
+    place: Path,
+    token: CancelToken,
+) -> list[int]:
+    import pyarrow as pa
+
+    written = [_behind_length(each) for each in same]
+    sums = [0, 0]
+    for piece in _pieces(rows.size):
+        codes = (rows.codes[j][piece].astype(np.int32) for j in order)
+        columns = {
+            f"w{i}": pa.DictionaryArray.from_arrays(pa.array(own), pa.array(each, pa.string()))
+            for i, (own, each) in enumerate(_joined(codes, written))
+        }
+        row = ", ".join(columns)
+        counts = {} if rows.counts is None else {"n": rows.counts[piece]}
+        many = "n" if counts else "1 AS n"
+        with query(con, token, place) as cursor:
+            batches = pa.table({**columns, **counts}).to_batches(max_chunksize=_BATCH_ROWS)
+            cursor.register("counted", pa.Table.from_batches(batches))
+            found = cursor.execute(
+                f"SELECT {_SUMS} FROM (SELECT md5_number(concat({row})) AS m, {many} FROM counted)"
+            ).fetchone() or (0, 0)
+        sums = [total + int(each or 0) for total, each in zip(sums, found, strict=True)]
+    return sums
 
 
 def _pieces(size: int) -> Iterator[slice]:
@@ -149,13 +193,16 @@ def _joined(
         yield held, listed
 
 
-def _different(table: FrequencyTable, order: Sequence[int], same: Sequence[Sequence[str]]) -> int:
+def _different(rows: CodedColumns, order: Sequence[int], same: Sequence[Sequence[str]]) -> int:
     """How many rows are different, counted no further than need be."""
-    if all(len(set(each)) == len(each) for each in same):
-        return len(table.counts)
-    seen: set[tuple[str, ...]] = set()
-    for codes in table.codes:
-        seen.add(tuple(each[codes[j]] for j, each in zip(order, same, strict=True)))
+    places = [np.unique(np.array(each, object), return_inverse=True)[1] for each in same]
+    seen: set[tuple[int, ...]] = set()
+    for start in range(0, rows.size, _FEW):
+        piece = slice(start, start + _FEW)
+        columns = [
+            own[rows.codes[j][piece].astype(np.int64)] for j, own in zip(order, places, strict=True)
+        ]
+        seen.update(map(tuple, np.unique(np.column_stack(columns), axis=0).tolist()))
         if len(seen) >= LEAST_DIFFERENT:
             break
     return len(seen)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import prod
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -435,12 +436,19 @@ class DataStore:
         see ``contents``.
         """
         from dpdesk.io.counting import packs
-        from dpdesk.io.prints import content_print, counted_print
+        from dpdesk.io.prints import CodedColumns, coded_print, content_print, counted_print
 
         key = tuple(names)
         if key not in self._prints:
             columns = [self._column(name) for name in names]
-            if packs(columns) or self._held is not None:
+            tuples = prod(len(column.domain or ()) for column in columns)
+            if columns and self._held is not None and tuples > self.rows:
+                # Most rows may be different ones: there is nothing to be won by counting them.
+                places = [self._held.place(column.sql) for column in columns]
+                domains = [self._held.domains[place] for place in places]
+                rows = CodedColumns(key, domains, [self._held.codes[place] for place in places])
+                self._prints[key] = coded_print(rows, self.path, token)
+            elif packs(columns) or self._held is not None:
                 table = self.frequency_table(names, token)
                 self._prints[key] = counted_print(table, self.path, token)
             else:

@@ -31,8 +31,8 @@ class Hidden:
         if name == "pandas":
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Hidden)
-from dpdesk.cli.main import main
-sys.exit(main(sys.argv[1:]))
+from dpdesk.__main__ import main
+sys.exit(main())
 """
 FLOOR = """
 import sys, duckdb

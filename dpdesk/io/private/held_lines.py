@@ -91,8 +91,12 @@ class HeldLines:
         for j, (places, domain) in enumerate(zip(self._places, domains, strict=True)):
             kind, rank = narrow(len(domain)), {value: at for at, value in enumerate(domain)}
             ranks = np.array([rank[value] for value in places], kind)
-            parts = [ranks[codes[j]] for codes in self._blocks]
-            columns.append(np.concatenate([np.empty(0, kind), *parts]))
+            column, start = np.empty(rows, kind), 0
+            for codes in self._blocks:
+                stop = start + len(codes[j])
+                np.take(ranks, codes[j], out=column[start:stop], mode="clip")
+                start = stop
+            columns.append(column)
         return CodedRows(tuple(domains), tuple(columns), rows)
 
     def put(self, cursor: DuckDBPyConnection) -> None:

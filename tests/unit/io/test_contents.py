@@ -6,12 +6,17 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
+from dpdesk.io.prints import LEAST_DIFFERENT, CodedColumns, coded_print, counted_print
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 
@@ -83,3 +88,21 @@ def test_a_few_groups_of_the_same_sizes_are_no_sign_of_the_same_data(
     assert prints(place, workspace, "region") == ()
     assert len(prints(place, workspace, "pay")) == 1
     assert prints(text(tmp_path / "few.csv", ROWS[:9] * 5), workspace) == ()
+
+
+@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4))
+@settings(max_examples=60, deadline=None)
+def test_rows_and_their_counts_have_the_same_print(seed: int, rows: int, columns: int) -> None:
+    """Whether equal rows are counted first or not, and where values are the same number."""
+    draw = np.random.default_rng(seed)
+    domain = ("", " a", "1", "1.0", "2,50", "b")
+    codes = [draw.integers(0, draw.integers(1, 7), rows).astype(np.uint8) for _ in range(columns)]
+    names = tuple(f"c{j}" for j in range(columns))
+    tuples, counts = np.unique(np.column_stack(codes), axis=0, return_counts=True)
+    none = (frozenset[int](),) * columns
+    table = FrequencyTable(names, (domain,) * columns, tuples.astype(np.int32), counts, none)
+    place, token = Path("a.csv"), CancelToken()
+    single = coded_print(CodedColumns(names, (domain,) * columns, codes), place, token)
+    assert single == counted_print(table, place, token)
+    seen = {tuple({"1.0": "1", " a": "a"}.get(domain[k], domain[k]) for k in one) for one in tuples}
+    assert bool(single) == (len(seen) >= LEAST_DIFFERENT)
