@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import inf, isclose
 
 import numpy as np
@@ -19,6 +20,7 @@ from dpdesk.verifiers.tables.intervals import (
     Floats,
     InfeasibleError,
     Ints,
+    Points,
     Room,
     Row,
     Unknowns,
@@ -29,18 +31,15 @@ from dpdesk.verifiers.tables.intervals import (
 from dpdesk.verifiers.tables.moves import Alone, Shown, by_single_sums
 from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place_of
 
-_TOLERANCE = 1e-6
-_SEED, _TRIES = 7, 12
+_EVERYONE, _TOLERANCE, _OPEN, _NEAR = -2, 1e-6, 1e-3, 1e-9
+_SEED, _TRIES, _DIGITS = 7, 12, 12
 _LARGE, _LARGEST_PART = 400, 4_000
 _WORK, _LEAST_TRIES = 400_000, 8
 """Of parts that are not small, so many programs are solved for what their cells could be."""
-_EVERYONE, _OPEN, _NEAR = -2, 1e-3, 1e-9
-_DIGITS = 12
 MOST_ROUNDED, MOST_FLAT = 5_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
 MOST_PROGRAMS = 4_000
-"""About so many linear programs are solved to compare recorded intervals, and so many for
-contributors who are alone in a cell; everyone's attack is on all cells."""
+"""About so many programs compare recorded intervals, and as many attack as single contributors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -631,7 +630,7 @@ def _by_single_ones(
     stay does so for each of them.
     """
     singletons, (moves, informed) = who
-    room = Room(moves)
+    points = Points(room := Room(moves), kept.owner)
     alone = Alone(kept.owner, kept.value, kept.told) if singletons else None
     far = shown.reach(moves.low, moves.high, alone)
     ends = np.minimum(kept.lower_required, -moves.low), kept.upper_required
@@ -653,14 +652,15 @@ def _by_single_ones(
             ]
         down = min(float(kept.lower_required[place]), -float(moves.low[place]))
         for upward, need in ((False, down), (True, float(kept.upper_required[place]))):
-            reach = float(far[int(upward)][place])
-            groups = [others] if others and not _reaches(kept, place, reach, need) else []
+            enough = partial(_reaches, kept, place, need=need)
+            groups = [[] if enough(float(far[int(upward)][place])) else others]
             while groups:
                 token.check()
-                group = groups.pop()
+                group = points.left(place, need, groups.pop(), enough, upward=upward)
                 fixed = [cell for who in group for cell in cells[who]]
-                reach = room.far(place, need, upward=upward, fixed=fixed)
-                if _reaches(kept, place, reach, need):
+                if not group or enough(
+                    reach := points.far(place, need, upward=upward, fixed=fixed)
+                ):
                     continue
                 if len(group) > 1:
                     groups += [group[: len(group) // 2], group[len(group) // 2 :]]

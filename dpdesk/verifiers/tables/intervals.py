@@ -6,7 +6,7 @@ and solved apart from the search. Points that a program finds serve all cells of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -194,13 +194,59 @@ class Room:
 
     def far(self, place: int, need: float, *, upward: bool, fixed: Sequence[int] = ()) -> float:
         """How far an unknown can go from 0, at most ``need``, while the ``fixed`` ones stay."""
-        ends = np.zeros((2, self.count))
+        return abs(float(self.moved(place, need, upward=upward, fixed=fixed)[place]))
+
+    def moved(self, place: int, need: float, *, upward: bool, fixed: Sequence[int] = ()) -> Floats:
+        """All unknowns where one is as far from 0 as :meth:`far` says."""
+        ends, found = np.zeros((2, self.count)), np.zeros(self.count)
         ends[int(upward), place] = need
         way = 1.0 if upward else -1.0
         columns, point = self.end({place: way}, need, fixed, (ends[0], ends[1]))
-        return 0.0 if point is None else way * float(point[np.searchsorted(columns, place)])
+        if point is not None:
+            found[columns] = point
+        return found
 
 
+class Points:
+    """Moves that were found for one unknown and protect others from the same people, too.
+
+    ``owner`` says whose an unknown is, below 0: nobody's. A move in which all that is someone's
+    stays is possible for all that this person knows.
+    """
+
+    def __init__(self, room: Room, owner: Ints) -> None:
+        self._room, self._owner = room, owner
+        self._found: list[tuple[Floats, float, frozenset[int]]] = []
+
+    def far(self, place: int, need: float, *, upward: bool, fixed: Sequence[int]) -> float:
+        """As :meth:`Room.far`; the move is remembered."""
+        point = self._room.moved(place, need, upward=upward, fixed=fixed)
+        if len(self._found) < _MOST_POINTS:
+            owners = self._owner[np.flatnonzero(point)]
+            self._found.append((point, need, frozenset(owners.tolist())))
+        return abs(float(point[place]))
+
+    def left(
+        self,
+        place: int,
+        need: float,
+        people: Sequence[int],
+        enough: Callable[[float], bool],
+        *,
+        upward: bool,
+    ) -> list[int]:
+        """The people for whom no known move takes an unknown far ``enough``.
+
+        A move that was found in much larger units is too inexact to be asked.
+        """
+        left, way = list(people), 1.0 if upward else -1.0
+        for point, unit, owners in self._found:
+            if left and need >= unit * _ALIKE and enough(way * float(point[place])):
+                left = [who for who in left if who in owners]
+        return left
+
+
+_MOST_POINTS, _ALIKE = 1_000, 1e-2
 _FAR = 1e6
 _NEAR = 1e-9
 
