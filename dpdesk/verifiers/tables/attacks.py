@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from math import inf, isclose
 
 import numpy as np
@@ -33,8 +32,7 @@ from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place
 
 _EVERYONE, _TOLERANCE, _OPEN, _NEAR = -2, 1e-6, 1e-3, 1e-9
 _SEED, _TRIES, _DIGITS = 7, 12, 12
-_LARGE, _LARGEST_PART = 400, 4_000
-_WORK, _LEAST_TRIES = 400_000, 8
+_LARGE, _LARGEST_PART, _WORK, _LEAST_TRIES = 400, 4_000, 400_000, 8
 """Of parts that are not small, so many programs are solved for what their cells could be."""
 MOST_ROUNDED, MOST_FLAT = 5_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
@@ -652,15 +650,14 @@ def _by_single_ones(
             ]
         down = min(float(kept.lower_required[place]), -float(moves.low[place]))
         for upward, need in ((False, down), (True, float(kept.upper_required[place]))):
-            enough = partial(_reaches, kept, place, need=need)
-            groups = [[] if enough(float(far[int(upward)][place])) else others]
+            enough = _enough(kept, place, need)
+            groups = [[] if far[int(upward)][place] >= enough else others]
             while groups:
                 token.check()
                 group = points.left(place, need, groups.pop(), enough, upward=upward)
                 fixed = [cell for who in group for cell in cells[who]]
-                if not group or enough(
-                    reach := points.far(place, need, upward=upward, fixed=fixed)
-                ):
+                reach = points.far(place, need, upward=upward, fixed=fixed) if group else need
+                if reach >= enough:
                     continue
                 if len(group) > 1:
                     groups += [group[: len(group) // 2], group[len(group) // 2 :]]
@@ -713,9 +710,12 @@ def _closer_alone(attacked: Attacked, place: int, fixed: Sequence[int]) -> str:
     return _closer(attacked, place, alone)
 
 
+def _enough(kept: Kept, place: int, need: float) -> float:
+    return need - _TOLERANCE * max(need, abs(float(kept.value[place])) * 1e-3, 1e-9)
+
+
 def _reaches(kept: Kept, place: int, reach: float, need: float) -> bool:
-    slack = _TOLERANCE * max(need, abs(float(kept.value[place])) * 1e-3, 1e-9)
-    return reach >= need - slack
+    return reach >= _enough(kept, place, need)
 
 
 def _closer(attacked: Attacked, place: int, who: str) -> str:

@@ -6,7 +6,7 @@ and solved apart from the search. Points that a program finds serve all cells of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -231,7 +231,7 @@ class Points:
         place: int,
         need: float,
         people: Sequence[int],
-        enough: Callable[[float], bool],
+        enough: float,
         *,
         upward: bool,
     ) -> list[int]:
@@ -241,7 +241,7 @@ class Points:
         """
         left, way = list(people), 1.0 if upward else -1.0
         for point, unit, owners in self._found:
-            if left and need >= unit * _ALIKE and enough(way * float(point[place])):
+            if left and need >= unit * _ALIKE and way * float(point[place]) >= enough:
                 left = [who for who in left if who in owners]
         return left
 
