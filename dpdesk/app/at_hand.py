@@ -78,7 +78,7 @@ class AtHand:
         *,
         private: bool,
     ) -> str | None:
-        """In what a table is another one than that of a release; None for nothing.
+        """How a table differs from that of a release; None where it does not.
 
         It is opened as for the release, and an engine adds up its rows where they are. Raises
         what opening a store raises.

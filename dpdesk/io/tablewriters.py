@@ -165,7 +165,7 @@ class Sheet:
 class Printed:
     """A table to print: lines above it, its cells as they are shown, and notes below it.
 
-    ``empty`` stands in the place of a label without text.
+    ``empty`` replaces a label without text.
     """
 
     name: str

@@ -274,7 +274,7 @@ def _is_over(session: Any) -> bool:
 
 
 def _start(promised: Future[Any], master: str, private: Path) -> None:
-    """Start a session for whoever waits for it; one process can be at one cluster alone."""
+    """Start a session; a process can be connected to one cluster only."""
     try:
         _refuse_silent(master)
         with _starting:

@@ -46,7 +46,7 @@ class HeldLines:
         return None if self._full else lines.numbered(MOST_HELD, self._keep)
 
     def take(self, cursor: DuckDBPyConnection, prepared: Sequence[NumberedTexts] | None) -> bool:
-        """Hold the next lines; False, from then on, where there is no room for more."""
+        """Keep the next lines; False, from then on, where there is no room for more."""
         self._full = self._full or prepared is None
         if self._full or prepared is None:
             return False

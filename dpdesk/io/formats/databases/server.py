@@ -29,7 +29,7 @@ CONNECTING = 10
 SIGNING_IN = 60.0
 """Seconds after which a sign-in is given up, over all addresses that are tried."""
 _ENDING = 0.3
-"""Seconds that a server has to end a statement that is no longer wanted."""
+"""Seconds that a server has to end a statement that is no longer needed."""
 ANSWERING = 30.0
 """Seconds after which a server is given up that does not take the settings."""
 _SETTINGS = (
