@@ -83,7 +83,7 @@ def _read(spec: SourceSpec, base: Path, token: CancelToken) -> SourcePreview:
         path = resolve_source(spec, base)
         file_format = format_of(spec, path)
         if spec.engine is not None:
-            from dpdesk.io.engines.previews import preview_engine
+            from dpdesk.io.engines.looks import preview_engine
 
             return preview_engine(path, base, spec, token)
         if file_format == "parquet":
