@@ -12,6 +12,7 @@ from types import MappingProxyType
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, Report, silent
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import counted, msg
 from dpdesk.project.audit import FILE, AuditCheck, AuditEntry, AuditLog, AuditSearch
 
@@ -25,7 +26,10 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 def enter(
-    context: AppContext, action: str, subject: Path | str, details: Mapping[str, object] = _NOTHING
+    context: AppContext,
+    action: Logged,
+    subject: Path | str,
+    details: Mapping[str, object] = _NOTHING,
 ) -> None:
     """Enter what is about to be done (``ran``, ``decided``, ``exported``).
 
@@ -45,7 +49,7 @@ def mention_release(context: AppContext, out: Path, report: Report) -> None:
             facts = {"manifest_sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
     except OSError:  # taken away meanwhile: what was made is said all the same
         facts = {}
-    mention(context, "released", out.absolute(), report, facts)
+    mention(context, Logged.RELEASED, out.absolute(), report, facts)
 
 
 def hashes_of(files: Iterable[Path]) -> dict[str, str]:
@@ -67,12 +71,12 @@ def mention_files(
 
     Whether a file that somebody has is one of them can be told from the log afterwards.
     """
-    mention(context, "exported", release.absolute(), report, {"sha256": hashes_of(files)})
+    mention(context, Logged.EXPORTED, release.absolute(), report, {"sha256": hashes_of(files)})
 
 
 def mention(
     context: AppContext,
-    action: str,
+    action: Logged,
     subject: Path | str,
     report: Report,
     details: Mapping[str, object] = _NOTHING,

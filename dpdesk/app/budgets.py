@@ -20,8 +20,6 @@ from dpdesk.app.auditing import enter
 from dpdesk.app.context import AppContext
 from dpdesk.app.ledgers import limit_facts
 from dpdesk.app.witnessing import (
-    LIMITED,
-    PEOPLE,
     audit_gap,
     check_not_lost,
     check_witnessed,
@@ -38,6 +36,7 @@ from dpdesk.core.budget import Budget, PureEpsilon, amount_text
 from dpdesk.core.charts import Axis, PointSeries, ScatterChart, SeriesStyle, table_from
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.shapes import read_json
@@ -239,7 +238,7 @@ def set_limit(
         else:
             key = find_source(ledger.book, source, path)
         ledger.check_reason(key, limit, reason)
-        enter(context, LIMITED, path, limit_facts(key, limit, reason))
+        enter(context, Logged.LIMITED, path, limit_facts(key, limit, reason))
         ledger.set_limit(key, limit, reason)
         account = _picture(context, ledger.book, key, _MILLIONTH, CancelToken())
         entries = ledger.entries()
@@ -279,7 +278,7 @@ def declare_people(
         ):
             find_account(ledger.book, one, path)
         facts = {"one": one, "other": other, "same": same, "reason": reason}
-        enter(context, PEOPLE, path, facts)
+        enter(context, Logged.PEOPLE, path, facts)
         ledger.declare_people(one, other, same, reason)
 
 

@@ -13,6 +13,7 @@ from dpdesk.app.planning import placed, prepare_cells, prepare_rows
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 from dpdesk.engine.registry import (
     cells_of,
@@ -46,8 +47,6 @@ if TYPE_CHECKING:
     from dpdesk.project.work import WorkState
 
 
-COMPARED = "compared on the data"
-PUBLIC = "compared on a file declared public"
 TWIN = "from a file that is declared public"
 
 
@@ -201,7 +200,12 @@ def _looked_at(
             if public:
                 _refuse_protected(context, base, prepared, token)
             facts = {"sha256": prepared.data.sha256, "method": method.id}
-            enter(context, PUBLIC if public else COMPARED, prepared.data.name, facts)
+            enter(
+                context,
+                Logged.COMPARED_PUBLIC if public else Logged.COMPARED,
+                prepared.data.name,
+                facts,
+            )
         yield prepared
 
 

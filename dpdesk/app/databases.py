@@ -10,6 +10,7 @@ from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 from dpdesk.core.passwords import holds_password
 from dpdesk.core.plan import SourceSpec
@@ -112,7 +113,7 @@ def confirm_host(context: AppContext, host: str, report: Report) -> str:
 
     name = parse_host(host)
     HostList(context.home).change(context.workspace, add=name)
-    mention(context, "changed", name, report, {"what": "database server confirmed"})
+    mention(context, Logged.CHANGED, name, report, {"what": "database server confirmed"})
     return name
 
 
@@ -126,7 +127,7 @@ def forget_host(context: AppContext, host: str, report: Report) -> str:
             "database.host", msg("{host} is not a confirmed database server.", host=name)
         )
     HostList(context.home).change(context.workspace, remove=name)
-    mention(context, "changed", name, report, {"what": "database server no longer confirmed"})
+    mention(context, Logged.CHANGED, name, report, {"what": "database server no longer confirmed"})
     return name
 
 

@@ -26,9 +26,6 @@ from typing import TYPE_CHECKING
 from dpdesk.app.auditing import enter, mention
 from dpdesk.app.context import AppContext
 from dpdesk.app.witnessing import (
-    BEGUN,
-    DEBITED,
-    LIMITED,
     audit_end,
     check_not_lost,
     check_witnessed,
@@ -53,6 +50,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, Note, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -255,7 +253,7 @@ class LedgerDesk:
                 report(unwitnessed_note(ledger.unwitnessed))
             for note in witness_notes(self.context):
                 report(note)
-        mention(self.context, DEBITED, self.path, report, facts)
+        mention(self.context, Logged.DEBITED, self.path, report, facts)
         if limits and limits[-1].n == debit.row + 1:
             self._tell_limit(limits[-1].content, report)
         return debit
@@ -269,7 +267,7 @@ class LedgerDesk:
     def _tell_limit(self, found: LimitSet, report: Report) -> None:
         """Say and enter that the plan's limit is that of its people from now on."""
         facts = limit_facts(found.key, found.limit, found.reason)
-        mention(self.context, LIMITED, self.path, report, facts)
+        mention(self.context, Logged.LIMITED, self.path, report, facts)
         words = msg(
             "The limit {limit} of the plan is the limit of {key} from now on.",
             limit=found.limit,
@@ -370,7 +368,7 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
             hint="Name another one.",
         )
     witness = Witness.here()
-    enter(context, BEGUN, path, {"reason": reason})
+    enter(context, Logged.BEGUN, path, {"reason": reason})
     with closing(Ledger.open(path, witness=witness)) as ledger:
         ledger.tell_witness()  # that this one lies here now, and not the lost one
         return ledger.identity

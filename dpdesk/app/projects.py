@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 from dpdesk.core.systems import network_share
 from dpdesk.project.audit import AuditNote
@@ -135,7 +136,7 @@ def create_project(
             hint="Choose a folder on this computer; a copy can be put there later.",
         )
     contents = new_contents(history, shelf)
-    notes = (AuditNote("created", path.name),)
+    notes = (AuditNote(Logged.CREATED, path.name),)
     write_project(path, contents, notes, context.workspace, context.workspace.new_path)
     return open_project(context, path, token, report)
 
@@ -157,7 +158,7 @@ def open_project(
     way = OpeningHelpers(workspace, workspace.new_path, token, report, read_only)
     project = ProjectFile.open(path, way)
     if project.read_only is None:
-        project.save(ProjectUpdate(notes=(AuditNote("opened", project.path.name),)))
+        project.save(ProjectUpdate(notes=(AuditNote(Logged.OPENED, project.path.name),)))
     return project
 
 
@@ -188,7 +189,7 @@ def save_copy(
     kept = replace(
         here, identity=fresh.identity, written_by=fresh.written_by, audit=project.audit()
     )
-    notes = (AuditNote("copied", path.name, {"from": str(project.path)}),)
+    notes = (AuditNote(Logged.COPIED, path.name, {"from": str(project.path)}),)
     return write_project(path, kept, notes, context.workspace, context.workspace.new_path)
 
 
@@ -202,7 +203,7 @@ def rescue_project(
     workspace = context.workspace
     contents, lost = rescue(path, OpeningHelpers(workspace, workspace.new_path, token, report))
     facts = {"from": str(path), "moments": lost.moments, "moments_of": lost.moments_of}
-    notes = (AuditNote("rescued", out.name, facts),)
+    notes = (AuditNote(Logged.RESCUED, out.name, facts),)
     target = project_path(out.absolute())
     return Rescued(write_project(target, contents, notes, workspace, workspace.new_path), lost)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Note, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.pseudonyms import NUMBER, RELEASE, PseudonymSpec, domain_frame
 
@@ -357,4 +358,4 @@ def _store_of(home: Path) -> PseudonymKeys:
 def _mention(context: AppContext, what: str, key: StoredPseudonymKey, report: Report) -> None:
     from dpdesk.app.auditing import mention
 
-    mention(context, "changed", key.name, report, {"what": what, "key_id": key.id})
+    mention(context, Logged.CHANGED, key.name, report, {"what": what, "key_id": key.id})

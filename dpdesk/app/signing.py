@@ -10,6 +10,7 @@ from dpdesk.app.auditing import mention
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import Note, Report, silent
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def write_card(
     store = _keys(context)
     card = store.export_card(store.find(key).fingerprint, out, context.workspace)
     facts = {"what": "card", "person": card.person, "key": card.fingerprint}
-    mention(context, "exported", out.absolute(), report, facts)
+    mention(context, Logged.EXPORTED, out.absolute(), report, facts)
     return card
 
 
@@ -190,7 +191,7 @@ def import_trust(context: AppContext, path: Path, report: Report = silent) -> Tr
         report(Note("trust.set-aside", sentence))
     code = found.fingerprint_of_list()
     facts = {"what": "a list was joined", "sha256": code, _LIST: code}
-    mention(context, "changed", path.absolute(), report, facts)
+    mention(context, Logged.CHANGED, path.absolute(), report, facts)
     return found
 
 
@@ -206,7 +207,7 @@ def export_trust(
         )
     found = TrustStore(context.home, context.workspace).export_list(out, context.workspace)
     facts = {"what": "list of trusted keys", "sha256": found.fingerprint_of_list()}
-    mention(context, "exported", out.absolute(), report, facts)
+    mention(context, Logged.EXPORTED, out.absolute(), report, facts)
     return found
 
 
@@ -219,7 +220,7 @@ def changed_elsewhere(context: AppContext, trust: TrustList) -> str:
 
     try:
         with AuditLog.open_home(context.home, looking=True) as log:
-            told = [entry for entry in log.entries_of("changed") if _LIST in entry.facts]
+            told = [entry for entry in log.entries_of(Logged.CHANGED) if _LIST in entry.facts]
     except StorageError:
         return ""
     if not told or told[-1].facts[_LIST] == trust.fingerprint_of_list():
@@ -236,7 +237,7 @@ def _tell_changes(context: AppContext, report: Report) -> None:
     words = changed_elsewhere(context, trust_list(context))
     if words:
         report(Note("trust.elsewhere", msg("Look through the list: {words}.", words=words)))
-        mention(context, "viewed", "trust.json", report, {"what": "a list changed elsewhere"})
+        mention(context, Logged.VIEWED, "trust.json", report, {"what": "a list changed elsewhere"})
 
 
 def _mention(
@@ -248,7 +249,9 @@ def _mention(
 ) -> None:
     """Enter a change of keys or trust: it decides whose signatures count."""
     code = {} if trust is None else {_LIST: trust.fingerprint_of_list()}
-    mention(context, "changed", key.person, report, {"what": what, "key": key.fingerprint, **code})
+    mention(
+        context, Logged.CHANGED, key.person, report, {"what": what, "key": key.fingerprint, **code}
+    )
 
 
 def _keys(context: AppContext) -> KeyStore:

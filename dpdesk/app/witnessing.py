@@ -19,6 +19,7 @@ from dpdesk.app.auditing import enter
 from dpdesk.app.context import AppContext
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.shapes import read_json
 from dpdesk.project.settings import acting_user
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from dpdesk.project.audit import AuditEntry, AuditLog
     from dpdesk.project.ledger import AuditEnd, Ledger, LedgerEntry
 
-DEBITED, BEGUN, LIMITED = "debited", "began a ledger", "set a budget limit"
-RESTORED, PEOPLE = "restored a ledger", "declared who people are"
-ACCEPTED = "accepted a lost witness"
 _SHOWN = 5
 _MOST_COSTS = 5
 _PRINT = 16
@@ -66,7 +64,7 @@ def _debits(home: Path) -> tuple[AuditEntry, ...]:
         return ()
     found: dict[object, AuditEntry] = {}
     with AuditLog.open_home(home) as log:
-        for one in log.entries_of(DEBITED):
+        for one in log.entries_of(Logged.DEBITED):
             found.setdefault(one.facts.get("entry", one.hash), one)
     return tuple(found.values())
 
@@ -130,7 +128,7 @@ def audit_ties(context: AppContext, log: AuditLog, ledger: Ledger) -> AuditTies:
     from dpdesk.project.ledger.records import Debited, Settled
 
     first, own = log.first(), _homes(context.home, ledger.path)
-    acts = [one.facts for one in log.entries_of(RESTORED, ACCEPTED)]
+    acts = [one.facts for one in log.entries_of(Logged.RESTORED, Logged.ACCEPTED)]
     last = [one.get("last") for one in acts if one.get("ledger") == ledger.identity]
     before = max((number for number in last if isinstance(number, int)), default=0)
     ends, debits, settled = dict[str, int](), dict[int, str](), set[int]()
@@ -168,7 +166,7 @@ def _missing(context: AppContext, ledger: Ledger) -> tuple[Set[int], Set[int]]:
 
     with AuditLog.open_home(context.home, looking=True) as log:
         ties = audit_ties(context, log, ledger)
-        told = {one.facts.get("entry") for one in log.entries_of(DEBITED)}
+        told = {one.facts.get("entry") for one in log.entries_of(Logged.DEBITED)}
         gone = {ties.ends[one] for one in log.lacking(ties.ends)}
         cut = log.lost_some()
     untold = {number for one, number in ties.told.items() if one not in told}
@@ -196,7 +194,7 @@ def _enter_debits(context: AppContext, ledger: Ledger, numbers: Set[int]) -> Non
     """Enter debits of this home folder in the audit log, which does not have them."""
     for entry in ledger.entries() if numbers else ():
         if entry.n in numbers:
-            enter(context, DEBITED, ledger.path, debit_facts(ledger, entry))
+            enter(context, Logged.DEBITED, ledger.path, debit_facts(ledger, entry))
 
 
 def noise_paid(home: Path, population: str, source_sha256: str) -> tuple[str, ...]:
@@ -416,12 +414,12 @@ def _made_here(context: AppContext, path: Path, ledger: str, *, moved: bool) -> 
     debits: list[str] = []
     if (context.home / FILE).exists():
         with AuditLog.open_home(context.home) as log:
-            told = log.entries_of(DEBITED, BEGUN, ACCEPTED)
+            told = log.entries_of(Logged.DEBITED, Logged.BEGUN, Logged.ACCEPTED)
             places = _places(context, path, told) if moved else {str(path)}
             for entry in told:
                 if entry.subject not in places:
                     continue
-                if entry.action == DEBITED and entry.facts.get("ledger") != ledger:
+                if entry.action == Logged.DEBITED and entry.facts.get("ledger") != ledger:
                     debits.append(entry.time)
                 else:
                     debits.clear()
@@ -506,7 +504,7 @@ def accept_witness(
         ledger.require(known_entries(context, ledger.identity))
         held = ledger.entries()[-1].n
         facts = {"ledger": ledger.identity, "last": held, "reason": reason}
-        enter(context, ACCEPTED, path, facts)
+        enter(context, Logged.ACCEPTED, path, facts)
         ledger.accept(reason)
         return ledger.identity
 
@@ -555,7 +553,9 @@ def restore_ledger(
                 "reason": reason,
             }
             _enter_debits(context, ledger, untold)
-            enter(context, RESTORED, path, {**facts, **({"first": lost[0].n} if lost else {})})
+            enter(
+                context, Logged.RESTORED, path, {**facts, **({"first": lost[0].n} if lost else {})}
+            )
             if lost:
                 ledger.restore(known)
         ledger.require(known_entries(context, ledger.identity))

@@ -22,6 +22,7 @@ from dpdesk.cli.printing import (
 )
 from dpdesk.core.charts import BarChart, Cell, Chart, ScatterChart, format_figure
 from dpdesk.core.jobs import CancelToken, Event, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 from dpdesk.core.release import CheckStatus
 from dpdesk.core.table_parameters import typed_text
@@ -110,7 +111,7 @@ def trial_outcome(trial: Trial, plan: Path) -> Outcome:
         "",
         columns(rows),
         "",
-        f"In no table: {lost}.",
+        f"Left out: {lost}.",
         f"Allowed by the policy: {percent(trial.limit)}.",
     ]
     complaints: tuple[str, ...] = ()
@@ -424,18 +425,18 @@ def _action(context: AppContext, options: Namespace, token: CancelToken, report:
 
 
 # Which commands are deeds and which are looks: the word of the audit log, and what they are about.
-_DEEDS: Mapping[str, tuple[str, str]] = {
-    "run": ("ran", "plan"),
-    "buy": ("ran", "plan"),
-    "demo": ("ran", "out"),
-    "export": ("exported", "release"),
+_DEEDS: Mapping[str, tuple[Logged, str]] = {
+    "run": (Logged.RAN, "plan"),
+    "buy": (Logged.RAN, "plan"),
+    "demo": (Logged.RAN, "out"),
+    "export": (Logged.EXPORTED, "release"),
 }
-_LOOKS: Mapping[str, tuple[str, str]] = {
-    "inspect": ("opened", "data"),
-    "risk": ("viewed", "target"),
-    "verify": ("viewed", "release"),
-    "query": ("viewed", "release"),
-    "compare": ("viewed", "plan"),
+_LOOKS: Mapping[str, tuple[Logged, str]] = {
+    "inspect": (Logged.OPENED, "data"),
+    "risk": (Logged.VIEWED, "target"),
+    "verify": (Logged.VIEWED, "release"),
+    "query": (Logged.VIEWED, "release"),
+    "compare": (Logged.VIEWED, "plan"),
 }
 # Those that put what they make in its place through the workspace, see Workspace.placing; of those
 # of the ledger, the ones that write nothing in it.

@@ -24,6 +24,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def show(context: AppContext, options: Namespace, token: CancelToken, report: Re
     if options.ledger is not None and not path.exists():
         _must_exist(context, path)
     picture = budgets.look_at_ledger(context, path, delta, token, report, options.population)
-    mention(context, "viewed", path, report)
+    mention(context, Logged.VIEWED, path, report)
     if not picture.id:
         text = f"Nothing has been spent: there is no ledger {path} yet.\n"
         return Outcome(text, _as_json(picture, delta))
@@ -97,7 +98,7 @@ def check(context: AppContext, options: Namespace, token: CancelToken, report: R
     """Check the chain; exit code 1 when it is broken."""
     path = _path(context, options)
     found = budgets.check_ledger(context, path)
-    mention(context, "viewed", path, report)
+    mention(context, Logged.VIEWED, path, report)
     lines = [paragraph(f"Note: {note}") for note in found.notes]
     complaints: tuple[str, ...] = ()
     if found.ok:
@@ -133,7 +134,7 @@ def export(context: AppContext, options: Namespace, token: CancelToken, report: 
     """Write all entries to a file."""
     path = _path(context, options)
     count = budgets.export_ledger(context, path, options.out)
-    mention(context, "exported", path, report, {"out": str(options.out.absolute())})
+    mention(context, Logged.EXPORTED, path, report, {"out": str(options.out.absolute())})
     text = f"Written: {options.out} ({count:,} entries)\n"
     return Outcome(text, {"out": str(options.out), "entries": count}, kept=True)
 

@@ -30,6 +30,7 @@ from types import MappingProxyType
 from dpdesk.core.closing import Closing
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.passwords import holds_password, without_password
 from dpdesk.core.shapes import read_json
@@ -99,7 +100,7 @@ class AuditEntry:
 class AuditNote:
     """Something to be entered: what was done, with what, and further facts (no data values)."""
 
-    action: str
+    action: Logged
     subject: str
     details: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
 
@@ -306,7 +307,7 @@ class AuditLog(Closing):
 
     def append(
         self,
-        action: str,
+        action: Logged,
         subject: str,
         details: Mapping[str, object] = _NOTHING,
         *,
@@ -351,7 +352,7 @@ class AuditLog(Closing):
         with self._reading():
             return tuple(self._rows())
 
-    def entries_of(self, *actions: str) -> tuple[AuditEntry, ...]:
+    def entries_of(self, *actions: Logged) -> tuple[AuditEntry, ...]:
         """Entries with one of these actions, oldest first. Raises ``audit.unreadable``."""
         marks = ", ".join("?" * len(actions))
         with self._reading():

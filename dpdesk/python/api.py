@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from dpdesk.app.auditing import enter, mention, mention_release
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.python import session
 from dpdesk.python.plans import Plan, Source, Sourced, held_source, plan_of
 from dpdesk.python.releases import Release, Verification, Where, opened, query_of
@@ -62,7 +63,7 @@ def run(
     def work(context: AppContext, token: CancelToken, report: Report) -> None:
         check_out(target)  # before a frame is written, which may take a while
         details = {"command": "run", "out": str(target.absolute())}
-        enter(context, "ran", _subject(plan), details)
+        enter(context, Logged.RAN, _subject(plan), details)
         with chosen._placed(context, token) as placed:
             made = run_plan(context, placed, target, token, report)
         mention_release(context, made.out, report)
@@ -109,7 +110,7 @@ def verify(
         private = source is not None and _is_private(context, place)
         with _source_file(source, context, token, private=private) as file:
             found = verify_signed(context, place, token, report, file)
-        mention(context, "viewed", place.absolute(), report)
+        mention(context, Logged.VIEWED, place.absolute(), report)
         return Verification(**vars(found))
 
     return session.perform(work, progress, cancel)[0]
@@ -138,7 +139,7 @@ def risk(
             chosen = plan_of(target if isinstance(target, Plan) else folder or "")._using(source)
             with chosen._placed(context, token) as placed:
                 found = assess(context, placed, token, report)
-        mention(context, "viewed", _subject(target), report)
+        mention(context, Logged.VIEWED, _subject(target), report)
         return found
 
     return session.perform(work, progress, cancel)[0]
@@ -176,7 +177,7 @@ def query(
         )
         answer = found.ask(asked, token, report)
         for folder in folders:
-            mention(context, "viewed", folder.absolute(), report)
+            mention(context, Logged.VIEWED, folder.absolute(), report)
         return answer, found.about.askable
 
     (answer, askable), _ = session.perform(work, progress, cancel)
@@ -197,7 +198,7 @@ def inspect(
     def work(context: AppContext, token: CancelToken, report: Report) -> DataProfile:
         with held_source(source, _THE_CALL, context, token, private=False) as spec:
             found = inspect_source(context, spec, token, report)
-        mention(context, "opened", spec.path, report)
+        mention(context, Logged.OPENED, spec.path, report)
         return found
 
     return profile_frame(session.perform(work, progress, cancel)[0])
@@ -225,7 +226,7 @@ def check(
             chosen._placed(context, token) as placed,
         ):
             found = fit_file(context, placed, spec, token, report)
-        mention(context, "opened", spec.path, report)
+        mention(context, Logged.OPENED, spec.path, report)
         return found
 
     return session.perform(work, progress, cancel)[0]
@@ -307,7 +308,7 @@ def export(
 
     def work(context: AppContext, token: CancelToken, report: Report) -> Path:
         details = {"command": "export", "out": str(target.absolute())}
-        enter(context, "exported", place.absolute(), details)
+        enter(context, Logged.EXPORTED, place.absolute(), details)
         known = context.registry
         return export_release(place, form, target, context.workspace, token, report, agency, known)
 

@@ -16,11 +16,13 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app import signing
+from dpdesk.app.review.values import EventType
 from dpdesk.app.types import AppContext
+from dpdesk.core.logged import Logged
 from dpdesk.project.audit import FILE, AuditLog
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
-from dpdesk.ui.windows.audit import AuditWindow
+from dpdesk.ui.windows.audit import AuditWindow, action_word, event_word
 from tests.helpers.a11y import findings
 from tests.helpers.asking import ScriptedAsker
 from tests.helpers.audit_logs import fill, fill_long, tamper
@@ -108,6 +110,13 @@ def test_a_search_finds_words_anywhere_and_kinds_of_action(room: Room) -> None:
     room.quiet()
     assert room.subjects() == []
     assert room.page.found.text().startswith("No entry found")
+
+
+def test_every_action_and_event_is_said_in_the_readers_language(german: None) -> None:
+    written = [*Logged, *EventType]
+    said = [*(action_word(one) for one in Logged), *(event_word(one) for one in EventType)]
+    assert len(set(said)) == len(written)
+    assert not {word for word, code in zip(said, written, strict=True) if word == code}
 
 
 def test_an_empty_log_says_that_it_begins(room: Room) -> None:

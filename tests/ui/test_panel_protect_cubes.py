@@ -446,7 +446,7 @@ def test_the_categories_are_tried_on_the_data_before_anything_is_spent(
     strange = sum(row[1] == "?" for row in people())
     assert f"✕ sex: {strange} of 300 rows" in box.words
     assert f"“?” ({strange})" in box.words
-    assert "In no table: " in box.words
+    assert "Left out: " in box.words
     assert box.accessibleDescription() == box.words
     assert findings(box) == []
     assert bench.budget.trial is not None

@@ -19,6 +19,7 @@ from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 from dpdesk.engine.private.trial import OutsideFound, OutsideRows, too_many
 from dpdesk.engine.registry import noise_of, paid_rows_of
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OutsideRows", "Trial", "outside_limit", "try_plan", "try_work"]
 
-TRIED = "tried on the data"
 _NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 
 
@@ -119,13 +119,13 @@ def _try(
     limit = outside_limit(context)
     if drawing is not None:
         with prepare_rows(context, plan, base, where, token, report, None, hierarchies) as rows:
-            enter(context, TRIED, rows.data.name, _facts(rows))
+            enter(context, Logged.TRIED, rows.data.name, _facts(rows))
             declared = drawing.declared(rows.given.parameters)
             return Trial(find_outside(rows.data, declared, token), limit)
     with prepare_tables(
         context, plan, base, where, token, report, data, hierarchies, spending=True
     ) as prepared:
-        enter(context, TRIED, prepared.data.name, _facts(prepared))
+        enter(context, Logged.TRIED, prepared.data.name, _facts(prepared))
         found = find_outside(prepared.data, prepared.design.deciding, token)
     return Trial(found, limit)
 

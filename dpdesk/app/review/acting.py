@@ -18,6 +18,7 @@ from dpdesk.app.review.drafts import forget_draft
 from dpdesk.app.review.review_picture import bound_files, latest_known, load, review_store
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ def _enter(context: AppContext, folder: Path, event: Event) -> None:
         "person": event.signer.person,
         "key": event.signer.fingerprint,
     }
-    enter(context, "decided", folder, details)
+    enter(context, Logged.DECIDED, folder, details)
 
 
 def _payload(

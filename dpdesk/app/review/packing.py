@@ -20,6 +20,7 @@ from dpdesk.app.review.review_picture import ReviewPicture, is_whole, look, sign
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.language import ENGLISH, languages, speaking, voice
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.io.canonical import canonical_json
 
@@ -149,7 +150,9 @@ def write_pack(
 
         page = PRINTER.pdf(page, token)
     token.check()
-    enter(context, "exported", folder.absolute(), {"format": "evidence pack", "out": str(target)})
+    enter(
+        context, Logged.EXPORTED, folder.absolute(), {"format": "evidence pack", "out": str(target)}
+    )
     with replacing(target, context.workspace) as fresh:
         write_new(fresh, page)
     mention_files(context, folder, (target,), report)
@@ -461,12 +464,12 @@ def _debits(count: int) -> str:
 
 def _spent(context: AppContext, entry: str) -> str:
     """What the account of a debit has spent, by the ledger where this computer debited it."""
-    from dpdesk.app.witnessing import DEBITED
     from dpdesk.project.audit import AuditLog
     from dpdesk.project.ledger import Ledger
 
     with AuditLog.open_home(context.home) as log:
-        places = [one.subject for one in log.entries_of(DEBITED) if one.facts.get("entry") == entry]
+        debits = log.entries_of(Logged.DEBITED)
+        places = [one.subject for one in debits if one.facts.get("entry") == entry]
     if not places:
         return "this computer did not make the debit, so its ledger was not read"
     try:

@@ -12,6 +12,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.review.review_picture import look
 from dpdesk.core.errors import DpdeskError, InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def lock_protocol(
         "key": signer.fingerprint,
         "out": str(out.absolute()),
     }
-    enter(context, "decided", folder.absolute(), details)
+    enter(context, Logged.DECIDED, folder.absolute(), details)
     write_protocol(signed, out, context.workspace)
     keep_protocol(context, signed)
     return signed

@@ -12,6 +12,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.review import acting, packing, protocols, review_picture, sheets
 from dpdesk.cli.printing import Outcome, columns, hash_of, one_line, paragraph, written
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def protocol_take(
 def sheet(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Write a decision sheet."""
     out = sheets.write_sheet(context, options.release, options.key, options.out, token, report)
-    mention(context, "viewed", options.release.absolute(), report)
+    mention(context, Logged.VIEWED, options.release.absolute(), report)
     text = f"Written: {out}\nFill it in, then: dpdesk review vote {options.release} --sheet {out}\n"
     return Outcome(text, {"sheet": str(out)}, kept=True)
 
@@ -147,7 +148,7 @@ def checklist(
     picture = review_picture.look(
         context, options.release, token, report, options.source, options.policy
     )
-    mention(context, "viewed", options.release.absolute(), report)
+    mention(context, Logged.VIEWED, options.release.absolute(), report)
     items = picture.checked.checklist.items
     failed = [item for item in items if item.status.value == "fail"]
     lines: list[str] = []
@@ -178,7 +179,7 @@ def checklist(
 def status(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Where a review stands; exit code 1 when something spoils it."""
     picture = review_picture.look(context, options.release, token, report, options.source)
-    mention(context, "viewed", options.release.absolute(), report)
+    mention(context, Logged.VIEWED, options.release.absolute(), report)
     state = picture.state
     wrong = [
         msg("{file}: {note}", file=review_picture.REVIEW_FILE, note=fault.reason)

@@ -13,6 +13,7 @@ from dpdesk.app.shops import AtHand, Shop
 from dpdesk.app.types import AppContext
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.pivot import BrowseState, Pivot
 
 OPEN, LOOK, OFFER = "browse.open", "browse.look", "browse.offer"
@@ -113,7 +114,7 @@ def buy_table(
     shop = till.shop(context, token)
     wish = TableRequest(till.dimensions, (shop.budget_key, amount))
     facts = {"out": str(out.absolute())}
-    auditing.enter(context, "ran", shop.where, facts)
+    auditing.enter(context, Logged.RAN, shop.where, facts)
     _, made = buying.buy(context, shop, wish, till.pieces, out, token, report)
     auditing.mention_release(context, made.out, report)
     return made.out

@@ -13,9 +13,11 @@ from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QWidget
 
 from dpdesk.app import auditing
 from dpdesk.app.auditing import AuditCheck, AuditEntry, AuditSearch, AuditView
+from dpdesk.app.review.values import EventType
 from dpdesk.app.types import AppContext
 from dpdesk.core.charts import Cell
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.ui.files import FileAsker, FilePlace
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobFailed, JobHub
@@ -59,21 +61,50 @@ def deed(entry: AuditEntry) -> str:
     """What was done: ``decided (ballot)``."""
     event = entry.facts.get("event")
     word = action_word(entry.action)
-    return f"{word} ({event})" if isinstance(event, str) and event else word
+    return f"{word} ({event_word(event)})" if isinstance(event, str) and event else word
 
 
 def action_word(action: str) -> str:
     """An action in words; one that this version does not know, as it is written."""
-    words = {
-        "opened": translate("Audit", "opened"),
-        "ran": translate("Audit", "ran"),
-        "released": translate("Audit", "released"),
-        "viewed": translate("Audit", "viewed"),
-        "decided": translate("Audit", "decided"),
-        "exported": translate("Audit", "exported"),
-        "changed": translate("Audit", "changed"),
+    words: dict[str, str] = {
+        Logged.OPENED: translate("Audit", "opened"),
+        Logged.RAN: translate("Audit", "ran"),
+        Logged.RELEASED: translate("Audit", "released"),
+        Logged.VIEWED: translate("Audit", "viewed"),
+        Logged.DECIDED: translate("Audit", "decided"),
+        Logged.EXPORTED: translate("Audit", "exported"),
+        Logged.CHANGED: translate("Audit", "changed"),
+        Logged.CREATED: translate("Audit", "created"),
+        Logged.COPIED: translate("Audit", "copied"),
+        Logged.RESCUED: translate("Audit", "rescued"),
+        Logged.SOURCE_CHANGED: translate("Audit", "source changed"),
+        Logged.TRIED: translate("Audit", "tried on the data"),
+        Logged.COMPARED: translate("Audit", "compared on the data"),
+        Logged.COMPARED_PUBLIC: translate("Audit", "compared on a file declared public"),
+        Logged.DEBITED: translate("Audit", "debited"),
+        Logged.BEGUN: translate("Audit", "began a ledger"),
+        Logged.LIMITED: translate("Audit", "set a budget limit"),
+        Logged.RESTORED: translate("Audit", "restored a ledger"),
+        Logged.PEOPLE: translate("Audit", "declared who people are"),
+        Logged.ACCEPTED: translate("Audit", "accepted a lost witness"),
     }
     return words.get(action, action)
+
+
+def event_word(event: str) -> str:
+    """An event of a review in words; one that this version does not know, as it is written."""
+    words: dict[str, str] = {
+        EventType.SUBMIT: translate("Audit", "submission"),
+        EventType.START: translate("Audit", "start of a review"),
+        EventType.BALLOT: translate("Audit", "vote"),
+        EventType.REVEAL: translate("Audit", "vote revealed"),
+        EventType.MERGE: translate("Audit", "copies joined"),
+        EventType.RELEASE: translate("Audit", "release"),
+        EventType.WITHDRAW: translate("Audit", "withdrawal"),
+        EventType.SUPERSEDE: translate("Audit", "replaced by another"),
+        "protocol": translate("Audit", "protocol locked"),
+    }
+    return words.get(event, event)
 
 
 def _fact_word(name: str) -> str:
@@ -93,6 +124,22 @@ def _fact_word(name: str) -> str:
         "from": translate("Audit", "From"),
         "what": translate("Audit", "What"),
         "reason": translate("Audit", "Reason"),
+        "method": translate("Audit", "Method"),
+        "ledger": translate("Audit", "Id of the ledger"),
+        "row": translate("Audit", "Entry of the ledger"),
+        "entry": translate("Audit", "Hash of the ledger's entry"),
+        "record": translate("Audit", "Text of the ledger's entry"),
+        "cost": translate("Audit", "Cost"),
+        "population": translate("Audit", "Population"),
+        "account": translate("Audit", "Account"),
+        "limit": translate("Audit", "Limit"),
+        "one": translate("Audit", "One population"),
+        "other": translate("Audit", "Other population"),
+        "same": translate("Audit", "Same people"),
+        "entries": translate("Audit", "Entries that were lost"),
+        "first": translate("Audit", "First entry that was lost"),
+        "last": translate("Audit", "Last entry of the ledger"),
+        "key_id": translate("Audit", "Id of the key"),
     }
     return words.get(name, name)
 

@@ -26,6 +26,7 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.plan import SourceSpec
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
@@ -71,7 +72,7 @@ def compare_with_plan(
     source, base = SourceSpec(path=str(path)), path.parent
     before = None if data is None else (recipe.work, data)
     found = examining.examine(context, made, source, base, token, report, before=before)
-    auditing.mention(context, "opened", path, report)
+    auditing.mention(context, Logged.OPENED, path, report)
     return PlanComparison(path, made, mends, found)
 
 

@@ -482,7 +482,7 @@ def problem_place(problem: JobFailed, method: Method | None) -> str:
 def trial_lines(trial: Trial) -> list[str]:
     """One line for each column, then one for the rows that would be in no table."""
     lines = [_column(trial, one) for one in trial.found.columns]
-    words = translate("Trial", "{mark} In no table: {rows} ({share}). At most {limit} are allowed.")
+    words = translate("Trial", "{mark} Left out: {rows} ({share}). At most {limit} are allowed.")
     found = trial.found
     beyond = trial.share(found.left_out) > trial.limit
     lines.append(

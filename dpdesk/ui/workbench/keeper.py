@@ -25,6 +25,7 @@ from dpdesk.app.types import (
     SourceStatus,
     WorkState,
 )
+from dpdesk.core.logged import Logged
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.hub import T, Work, alone, failure
 from dpdesk.ui.words.numbers import grouped
@@ -311,7 +312,7 @@ class ProjectKeeper(QObject):
     def _on_sources(self, found: tasks.NotedSources) -> None:
         if not found.records:
             return
-        notes = tuple(AuditNote("source changed", str(one.path)) for one in found.changed)
+        notes = tuple(AuditNote(Logged.SOURCE_CHANGED, str(one.path)) for one in found.changed)
         self._hand_over(ProjectUpdate(sources=found.records, notes=notes))
         for record in found.changed:
             if record.path not in self._told_of:
@@ -338,7 +339,7 @@ class ProjectKeeper(QObject):
 
     def _on_release_noted(self, made: ReleaseRecord) -> None:
         facts = {"manifest_sha256": made.manifest_sha256}
-        note = AuditNote("released", str(made.path), facts)
+        note = AuditNote(Logged.RELEASED, str(made.path), facts)
         self._hand_over(ProjectUpdate(releases=(made,), notes=(note,)))
 
     def note_review(self, picture: ReviewPicture) -> None:
@@ -349,7 +350,7 @@ class ProjectKeeper(QObject):
         if fresh:
             notes = tuple(
                 AuditNote(
-                    "decided", one.release, {"event": one.id, "type": one.type, "by": one.who}
+                    Logged.DECIDED, one.release, {"event": one.id, "type": one.type, "by": one.who}
                 )
                 for one in fresh
             )

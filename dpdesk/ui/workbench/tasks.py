@@ -28,6 +28,7 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 
 LOAD = "workbench.load"
 PROFILE = "workbench.profile"
@@ -127,7 +128,7 @@ def _load(
     except DpdeskError as error:
         data.close()
         return Unread(path, work, is_plan, error.with_traceback(None))
-    auditing.mention(context, "opened", data.path, report, {"sha256": data.sha256})
+    auditing.mention(context, Logged.OPENED, data.path, report, {"sha256": data.sha256})
     return OpenedWork(path, named, data, is_plan)
 
 
@@ -150,7 +151,7 @@ def make_candidate(
     """Run settings without writing anything."""
     made = exploring.make_candidate(context, data, work, token, report, name)
     facts = {"source": data.sha256, "written": False}
-    auditing.mention(context, "ran", data.path, report, facts)
+    auditing.mention(context, Logged.RAN, data.path, report, facts)
     return made
 
 
@@ -165,7 +166,7 @@ def write_release(
 ) -> CheckedRelease:
     """Write a release, then check what was written."""
     facts = {"source": data.sha256, "out": str(out.absolute())}
-    auditing.enter(context, "ran", name, facts)
+    auditing.enter(context, Logged.RAN, name, facts)
     summary = exploring.release_work(context, data, work, out, token, report, name)
     auditing.mention_release(context, summary.out, report)
     # The release is there: a cancel now must not hide it, so checking takes a fresh token.
@@ -187,7 +188,7 @@ def check_release(
         result = review_picture.verify_signed(context, path, token, report, source)
     else:
         result = review_picture.signed_report(picture)
-    auditing.mention(context, "viewed", path.absolute(), report)
+    auditing.mention(context, Logged.VIEWED, path.absolute(), report)
     places: Mapping[str, Path] = {}
     cards: tuple[Card, ...] = ()
     kept: Mapping[str, KeptDraft] = {}
@@ -247,7 +248,7 @@ def export(
 ) -> Path:
     """Write the public part of a release in another format."""
     facts = {"format": form, "out": str(out.absolute())}
-    auditing.enter(context, "exported", release.absolute(), facts)
+    auditing.enter(context, Logged.EXPORTED, release.absolute(), facts)
     exporting.export_release(
         *(release, form, out, context.workspace, token, report),
         registry=context.registry,
@@ -261,7 +262,7 @@ def note_export(
 ) -> None:
     """Enter in the audit log that something of the window was written to a file."""
     facts = {"what": what}
-    auditing.mention(context, "exported", path.absolute(), report, facts)
+    auditing.mention(context, Logged.EXPORTED, path.absolute(), report, facts)
 
 
 @dataclass(frozen=True)
@@ -282,7 +283,7 @@ def open_project(
         if error.code != "project.damaged":
             raise
         return Damaged(path, error.with_traceback(None))
-    auditing.mention(context, "opened", opened.path, report)
+    auditing.mention(context, Logged.OPENED, opened.path, report)
     return opened
 
 

@@ -21,6 +21,7 @@ from dpdesk.app.ledgers import LedgerDesk, begin_ledger, open_ledger
 from dpdesk.core.budget import Debit, PureEpsilon
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, silent
+from dpdesk.core.logged import Logged
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.audit import AuditLog
 from dpdesk.project.ledger import Outcome, Witness
@@ -107,7 +108,7 @@ def test_a_home_put_back_from_a_backup_spends_nothing_until_it_knows_all_debits(
         assert budgets.check_ledger(desk.context, desk.path).ok
         assert auditing.check_audit(desk.context).ok
         with AuditLog.open_home(home) as log:
-            (entry,) = log.entries_of(witnessing.RESTORED)
+            (entry,) = log.entries_of(Logged.RESTORED)
         assert entry.facts["reason"] == "the disk broke"
 
 
@@ -270,7 +271,7 @@ with desk_of(Path({str(home)!r})) as desk:
         assert witnessing.noise_paid(home, "residents", SOURCE) == ("ε = 0.2",)
         assert spent(desk) == Fraction("0.2")
         with AuditLog.open_home(home) as log:
-            assert not log.entries_of(witnessing.DEBITED)
+            assert not log.entries_of(Logged.DEBITED)
         second = spend(desk, "0.1")
         known = witnessing.known_entries(desk.context, second.ledger)
         assert len(known) == 2
@@ -479,7 +480,7 @@ def test_a_ledger_that_the_witness_has_never_seen_spends_nothing_until_that_is_a
         spend(desk, "0.1")
         assert spent(desk) == Fraction("0.5")
         with AuditLog.open_home(home) as log:
-            (entry,) = log.entries_of(witnessing.ACCEPTED)
+            (entry,) = log.entries_of(Logged.ACCEPTED)
         assert entry.facts["reason"] == "a new computer"
 
 

@@ -22,6 +22,7 @@ from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.hierarchy import Codes, Hierarchy, HierarchyPreview, LevelEffect, LevelSummary
 from dpdesk.core.jobs import CancelToken, Report
+from dpdesk.core.logged import Logged
 from dpdesk.core.plan import HierarchyBuilder, SuggestedHierarchy
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.hub import failure
@@ -514,6 +515,6 @@ def export_file(
 ) -> Path:
     """Write a hierarchy as a file. Raises StorageError."""
     facts = {"what": "hierarchy", "column": hierarchy.attribute}
-    auditing.enter(context, "exported", path.absolute(), facts)
+    auditing.enter(context, Logged.EXPORTED, path.absolute(), facts)
     hierarchies.save(hierarchy, path, context.workspace)
     return path
