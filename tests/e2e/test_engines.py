@@ -340,7 +340,8 @@ def test_spark_has_the_values_of_the_file(context: AppContext, tmp_path: Path) -
     need_spark()
     file, given = tmp_path / "odd.parquet", (tmp_path, context.workspace, CancelToken(), silent)
     parquet.write_table(pa.table(ODD), file)
-    types = tuple((name, "text") for name in ODD)
+    numbers = ("real", "whole")
+    types = tuple((name, "number" if name in numbers else "text") for name in ODD)
     key = fresh_print_key()
     for private in (False, True):
         more: dict[str, Any] = {"types": types} if private else {}
@@ -353,6 +354,7 @@ def test_spark_has_the_values_of_the_file(context: AppContext, tmp_path: Path) -
         )
         with closing(there), closing(here):
             assert (there.rows, there.columns) == (here.rows, here.columns) == (10, tuple(ODD))
+            assert there.unreadable == here.unreadable
             for names in (*((name,) for name in ODD), tuple(ODD), ("truth", "text")):
                 found = [store.frequency_table(names, CancelToken()) for store in (there, here)]
                 assert found[0].domains == found[1].domains, names
@@ -363,6 +365,27 @@ def test_spark_has_the_values_of_the_file(context: AppContext, tmp_path: Path) -
             mapping = {"text": {value: value[:1] for value in values}}
             asked = ("text", "truth"), mapping, key, CancelToken()
             assert apart(there.row_counts(*asked), here.row_counts(*asked)) == (0, 0)
+
+
+def test_spark_counts_what_is_not_of_its_type(context: AppContext, tmp_path: Path) -> None:
+    need_spark()
+    file = tmp_path / "odd.parquet"
+    kinds = {"text": "text", "number": "number", "day": "date"}
+    rows = [
+        ("a\0", "12", "2021-02-28"),
+        ("\U0010ffff\x01\n", "12\n", "2021-02-30"),
+        (None, "1e5", ""),
+        ("b", "x", "28.2.2021"),
+    ]
+    columns = dict(zip(kinds, zip(*rows, strict=True), strict=True))
+    parquet.write_table(pa.table(columns), file)
+    given = tmp_path, context.workspace, CancelToken(), silent
+    more: dict[str, Any] = {"types": tuple(kinds.items()), "date_order": "ymd"}
+    for spec in (SourceSpec(MASTER, table=str(file), engine="spark", **more),
+                 SourceSpec(str(file), **more)):  # fmt: skip
+        with closing(DataStore.open(spec, *given, private=True)) as store:
+            lost = {"unreadable_values": {"text": 1, "number": 2, "day": 2}}
+            assert store.unreadable == lost
 
 
 def test_what_is_wrong_in_spark_is_one_sentence(context: AppContext, tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ groups and joins; which columns there are and how the engine writes a text is sa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dpdesk.core.plain import BLANKS
+from dpdesk.core.source_spec import NUMBER, TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +25,12 @@ KeyRanks = Sequence[tuple[str, int]]
 COUNT = "Count in the engine"
 FILLED = "[^" + "".join(f"{chr(one)}-{chr(last)}" for one, last in BLANKS) + "]"
 """The pattern, for engines, of a text that shows something."""
+SURE: Mapping[str, str] = MappingProxyType({NUMBER: "[^0-9]", TEXT: "[^\x01-\U0010ffff]"})
+"""By declared type the pattern, for engines, of a text that may not be of it.
+
+Digits alone are a number with any decimal mark, and a text without NUL is a text. What matches is
+looked at here, where it is decided; so is all of a type that is not in the list.
+"""
 
 
 class Engine(Protocol):
@@ -72,12 +80,17 @@ class Engine(Protocol):
         ...
 
 
-def values_of(engine: Engine, place: int, *, filled: bool, most: int | None = None) -> str:
+def values_of(
+    engine: Engine, place: int, *, filled: bool, most: int | None = None, doubt: str | None = None
+) -> str:
     """SQL for the values of a column: c0 the value, c1 its text in the engine, c2 its rows.
 
-    With ``most``, so many of the most frequent.
+    With ``most``, so many of the most frequent; with ``doubt``, those whose text matches this
+    pattern.
     """
     found = _values(place)
+    if doubt is not None:
+        found = found.filter(found[f"k{place}"].re_search(doubt))
     if most is not None:
         found = found.order_by([_ibis().desc("n"), f"k{place}"]).limit(most)
     return _statement(engine, found, engine.base([place], filled=filled, prints=False))
@@ -86,6 +99,17 @@ def values_of(engine: Engine, place: int, *, filled: bool, most: int | None = No
 def _values(place: int) -> Any:
     table = _source([f"v{place}", f"k{place}"])
     return table.group_by([f"v{place}", f"k{place}"]).agg(n=table.count())
+
+
+def doubts_of(engine: Engine, patterns: Mapping[int, str], *, filled: bool) -> str:
+    """SQL for one row: of how many rows the text of a column matches its pattern."""
+    table = _source([f"k{place}" for place in patterns])
+    counted = {
+        f"n{place}": table[f"k{place}"].re_search(pattern).ifelse(1, 0).sum()
+        for place, pattern in patterns.items()
+    }
+    base = engine.base([*patterns], filled=filled, prints=False)
+    return _statement(engine, table.agg(**counted), base)
 
 
 def tally_of(engine: Engine, place: int, *, filled: bool) -> str:

@@ -26,7 +26,6 @@ from dpdesk.io.engines.refusals import no_column
 from dpdesk.io.engines.table import EngineTable, Grouped
 from dpdesk.io.formats.stat_faults import no_rows
 from dpdesk.io.private.loading import wanted_columns
-from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.reading import Reading, format_of, resolve_source
 from dpdesk.io.store import DataStore, begun
 
@@ -399,7 +398,9 @@ def open_engine(
         found = table.settle(names, keep=keep, token=token, report=report)
         if not (private or table.rows):  # a refusal would depend on one row
             raise no_rows(path.name, len(names))
-        lost = _unreadable(table, names, token, report) if private else None
+        lost = None  # how many values are unreadable is a fact that stays in the agency
+        if private:
+            lost = {"unreadable_values": table.unreadable(names, token, report)}
         reading = Reading(format_of(spec, path), encoding="utf-8", missing=spec.missing)
         loaded = Loaded(names, table.rows, reading, found, columns=engine.columns, unreadable=lost)
         stack.pop_all()
@@ -445,15 +446,3 @@ def _refuse(
             hint="Remove `engine` under [source] to read the table to this computer.",
             details={"key": "engine"},
         )
-
-
-def _unreadable(
-    table: EngineTable, names: Sequence[str], token: CancelToken, report: Report
-) -> dict[str, object]:
-    """How many values of each column are unreadable: a fact that stays in the agency."""
-    found: dict[str, int] = {}
-    for name in names:
-        known = table.dictionary(name, token, report)
-        if UNREADABLE in known.domain:
-            found[name] = int(known.counts[known.domain.index(UNREADABLE)])
-    return {"unreadable_values": found}

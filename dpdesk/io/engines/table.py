@@ -25,9 +25,11 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.io.coding import texts
-from dpdesk.io.database import parquet_source, query
+from dpdesk.io.database import literal, parquet_source, query
 from dpdesk.io.engines.statements import (
     COUNT,
+    SURE,
+    doubts_of,
     first_of,
     tally_of,
     totals_of,
@@ -35,7 +37,7 @@ from dpdesk.io.engines.statements import (
     values_of,
 )
 from dpdesk.io.formats.loading import scratch
-from dpdesk.io.private.values import value_sql
+from dpdesk.io.private.values import UNREADABLE, value_sql
 from dpdesk.io.source import FilePrint
 
 if TYPE_CHECKING:
@@ -169,6 +171,43 @@ class EngineTable:
             if name not in self._known:
                 self._known[name] = self._values(name, token, report)
             return self._known[name]
+
+    def unreadable(
+        self, names: Sequence[str], token: CancelToken, report: Report
+    ) -> dict[str, int]:
+        """How many values of each column are not of its declared type, where there are any.
+
+        The engine counts what may not be; only such values come here to be looked at.
+        """
+        kinds = self._kinds or {}
+        doubts = {self._places[name]: SURE.get(kinds.get(name, ""), "") for name in names}
+        if not doubts:
+            return {}
+        report(StepStarted(COUNT, 1, 1))
+        sql, found = doubts_of(self.engine, doubts, filled=self.filled), {}
+        with self._turn(token):
+            with self._fetched(sql, token, report) as (cursor, source):
+                listed = ", ".join(map(_number, range(len(doubts))))
+                [counts] = cursor.execute(f"SELECT {listed} FROM {source}").fetchall()
+            for name, doubtful in zip(names, counts, strict=True):
+                rows = self._lost(name, doubts, token, report) if int(doubtful) else 0
+                if rows:
+                    found[name] = rows
+        return found
+
+    def _lost(
+        self, name: str, doubts: Mapping[int, str], token: CancelToken, report: Report
+    ) -> int:
+        """The rows of a column whose value is unreadable, among those that may be."""
+        place = self._places[name]
+        sql = values_of(self.engine, place, filled=self.filled, doubt=doubts[place])
+        with self._fetched(sql, token, report) as (cursor, source):
+            value = self._typed(name, "t")
+            [(rows,)] = cursor.execute(
+                f"SELECT coalesce(sum(n), 0)::BIGINT FROM (SELECT {self._text(cursor, source, 0)} "
+                f"AS t, c2::BIGINT AS n FROM {source}) WHERE {value} = {literal(UNREADABLE)}"
+            ).fetchall()
+        return int(rows)
 
     def settle(self, names: Sequence[str], *, keep: bool, token: CancelToken,
                report: Report) -> FilePrint:  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from pyarrow import parquet
 
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.frequency import RowLook, RowRule
@@ -146,6 +147,31 @@ def test_an_identifier_is_not_asked_for(
     values = [sql for sql in asked if "md5" not in sql]  # of which numbers alone come back
     assert len(values) == 5
     assert not any(" AS k0" in sql for sql in values)
+
+
+def test_of_declared_columns_only_doubtful_values_come(
+    opened: Callable[..., DataStore], server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute("CREATE TABLE declared (who TEXT, number TEXT, code BIGINT, day TEXT)")
+        with con.cursor().copy("COPY declared FROM STDIN") as copy:
+            for n in range(1, 301):
+                day = f"2021-02-{n % 30:02}"
+                copy.write_row((f"Ünï\n{n}", f"{n}{'x' if n % 100 == 0 else ''}", n, day))
+    fetched: dict[str, int] = {}
+    fetch = PostgresEngine.fetch
+
+    def told(self: PostgresEngine, sql: str, target: Path, *given: Any) -> None:
+        fetch(self, sql, target, *given)
+        fetched[sql] = parquet.read_metadata(target).num_rows
+
+    types = (("who", "text"), ("number", "number"), ("code", "number"), ("day", "date"))
+    here = opened("declared", private=True, types=types, engine=None)
+    monkeypatch.setattr(PostgresEngine, "fetch", told)
+    there = opened("declared", private=True, types=types)
+    assert there.unreadable == here.unreadable
+    assert there.unreadable == {"unreadable_values": {"number": 3, "day": 20}}
+    assert sorted(fetched.values()) == [1, 1, 3, 30]
 
 
 def test_columns_that_are_left_out_stay_there(opened: Callable[..., DataStore]) -> None:
