@@ -102,6 +102,31 @@ def remove_held(path: Path, file: IO[bytes]) -> None:
         path.unlink()
 
 
+# Files that are nothing but files: a pipe would be waited for, and a device has no end.
+
+
+class NotAFileError(OSError):
+    """A pipe, a device or a folder is where a file was expected."""
+
+
+def open_plain(path: Path) -> IO[bytes]:
+    """A file, to be read; links are followed. Raises OSError (:class:`NotAFileError`)."""
+    return os.fdopen(_plain(os.open(path, os.O_RDONLY | BINARY | NO_WAIT), path), "rb")
+
+
+def open_lock(path: Path) -> IO[bytes]:
+    """A file to be locked, made where there is none; no link. Raises OSError as above."""
+    flags = os.O_WRONLY | os.O_CREAT | BINARY | NO_LINK | NO_WAIT
+    return os.fdopen(_plain(os.open(path, flags, 0o600), path), "wb")
+
+
+def _plain(handle: int, path: Path) -> int:
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise NotAFileError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
+
+
 # Folders.
 
 

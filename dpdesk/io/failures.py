@@ -8,6 +8,7 @@ from pathlib import Path
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
 from dpdesk.core.source_spec import MOST_COLUMNS
+from dpdesk.core.systems import NotAFileError
 
 DISK_FULL = "storage.disk-full"
 LONGEST_LINE = 1 << 24
@@ -19,7 +20,7 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
     """The StorageError for an OSError met while ``doing`` something with ``path``.
 
     Codes: ``storage.disk-full``, ``storage.missing``, ``storage.permission``, ``storage.folder``,
-    ``storage.failed``.
+    ``storage.kind``, ``storage.failed``.
     """
     if problem.errno in _FULL:
         return disk_full(path)
@@ -48,6 +49,18 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
         return StorageError(
             "storage.folder",
             msg("{path}: found a folder where a file was expected, or vice versa.", path=path),
+            details={"path": str(path)},
+        )
+    if isinstance(problem, NotAFileError) or problem.errno == errno.ENXIO:
+        return StorageError(
+            "storage.kind",
+            msg("{path}: found a device, expected a file.", path=path),
+            details={"path": str(path)},
+        )
+    if problem.errno == errno.ELOOP:
+        return StorageError(
+            "storage.kind",
+            msg("{path}: found a link, expected a file.", path=path),
             details={"path": str(path)},
         )
     reason = problem.strerror or type(problem).__name__

@@ -24,7 +24,7 @@ from typing import IO
 from dpdesk.core.errors import Cancelled, StorageError
 from dpdesk.core.home import default_home
 from dpdesk.core.shapes import read_json
-from dpdesk.core.systems import hold, try_hold
+from dpdesk.core.systems import NotAFileError, hold, open_lock, open_plain, try_hold
 from dpdesk.io.failures import private_error, storage_error
 
 _LOCK = "lock"
@@ -70,12 +70,12 @@ class Workspace:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             root.mkdir(exist_ok=True, mode=0o700)
             root.chmod(0o700)
-            with (root / ".sweep").open("ab") as gate:
+            with open_lock(root / ".sweep") as gate:
                 hold(gate.fileno())
                 _sweep(root)
                 _sweep_small(home)
                 folder.mkdir(mode=0o700)
-                lock = (folder / _LOCK).open("ab")
+                lock = open_lock(folder / _LOCK)
                 hold(lock.fileno())
         except OSError as problem:
             shutil.rmtree(folder, ignore_errors=True)
@@ -193,18 +193,19 @@ def _sweep(root: Path) -> None:
 
 def _sweep_small(home: Path) -> None:
     """Remove small files of the home folder that nobody can still be writing."""
-    for path in home.glob(f".*{SMALL_PARTIAL}"):
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < time.time() - _LONG_AGO:
-                path.unlink()
+    for above in ("", "*/", "*/*/"):  # keys, receipts and their lists lie in folders below it
+        for path in home.glob(f"{above}.*{SMALL_PARTIAL}"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < time.time() - _LONG_AGO:
+                    path.unlink()
 
 
 def _is_alive(folder: Path) -> bool:
     """Whether a living process holds the folder; one that just ended may take it away meanwhile."""
     try:
-        with (folder / _LOCK).open("rb") as lock:
+        with open_plain(folder / _LOCK) as lock:
             return not try_hold(lock.fileno())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotAFileError):
         return False
 
 
@@ -237,7 +238,8 @@ def _remove_empty(folders: Sequence[Path]) -> None:
 
 def _journalled(journal: Path) -> list[list[Path]]:
     try:
-        lines = journal.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        with open_plain(journal) as file:
+            lines = file.read().decode("utf-8", "surrogateescape").splitlines()
     except OSError:
         return []
     found: list[list[Path]] = []

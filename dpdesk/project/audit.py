@@ -34,7 +34,7 @@ from dpdesk.core.logged import Logged
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.passwords import holds_password, without_password
 from dpdesk.core.shapes import read_json
-from dpdesk.core.systems import BINARY
+from dpdesk.core.systems import BINARY, open_plain
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.settings import acting_user
@@ -45,6 +45,8 @@ from dpdesk.project.sql import (
     connect,
     kind_of,
     marks,
+    not_opened,
+    refusal_words,
     refuse_changed,
     writing,
 )
@@ -298,12 +300,11 @@ class AuditLog(Closing):
             _make_file(path)
             return cls(_opened(path, LOOK_SECONDS if looking else None), path)
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise (_unseen if looking else _unwritable)(path, reason) from error
+            raise (_unseen if looking else _unwritable)(path, refusal_words(error)) from error
         except sqlite3.Error as error:
             if kind_of(error) in ("damaged", "nonsense"):
                 raise _unreadable(path, error) from error
-            raise (_unseen if looking else _unwritable)(path, _reason(error)) from error
+            raise (_unseen if looking else _unwritable)(path, _reason(error, path)) from error
 
     def append(
         self,
@@ -328,7 +329,7 @@ class AuditLog(Closing):
                     "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry.fields
                 )
         except sqlite3.Error as error:
-            raise _unwritable(self.where, _reason(error)) from error
+            raise _unwritable(self.where, _reason(error, self.where)) from error
         return entry
 
     def _last(self) -> tuple[int, str]:
@@ -532,7 +533,7 @@ class AuditLog(Closing):
             yield
         except (sqlite3.Error, TypeError) as error:
             if isinstance(error, sqlite3.Error) and kind_of(error) == "busy":
-                raise _unseen(self.where, _reason(error)) from error
+                raise _unseen(self.where, _reason(error, self.where)) from error
             raise _unreadable(self.where, error) from error
 
 
@@ -544,7 +545,7 @@ def _make_file(path: Path) -> None:
 
 
 def _opened(path: Path, patience: float | None) -> sqlite3.Connection:
-    with path.open("rb") as stream:
+    with open_plain(path) as stream:
         head = stream.read(len(HEADER))
     if head and head != HEADER:
         raise _unreadable(path, None)
@@ -588,7 +589,7 @@ def _begin(connection: sqlite3.Connection, path: Path, application: int, version
 def _unreadable(path: Path, error: Exception | None) -> StorageError:
     reason = "it is not an audit log of DPDesk"
     if isinstance(error, sqlite3.Error):
-        reason = _reason(error)
+        reason = _reason(error, path)
     elif error is not None:
         reason = "an entry does not have the expected form"
     return StorageError(
@@ -638,7 +639,10 @@ def _unwritable(path: Path, reason: str) -> StorageError:
     )
 
 
-def _reason(error: sqlite3.Error) -> str:
+def _reason(error: sqlite3.Error, path: Path) -> str:
+    refused = not_opened(error, path)
+    if refused is not None and not isinstance(refused, PermissionError):
+        return refusal_words(refused)
     words = {
         "full": "the disk is full",
         "busy": "another program is holding it",

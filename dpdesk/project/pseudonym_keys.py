@@ -22,6 +22,7 @@ from dpdesk.core.pseudonyms import KEY_NAMES, is_key_name
 from dpdesk.core.systems import open_to_others
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
+from dpdesk.io.safewrite import replacing, write_new
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 from dpdesk.project.review.keys import (
     MOST_COST,
@@ -162,7 +163,12 @@ class PseudonymKeys(KeyFolder):
         """
         found, secret = self._find(name), checked_passphrase(passphrase)
         _check_place(out.absolute())
-        write_private(out.absolute(), self._sealed(_read(found.path), secret), self._keeper)
+        place, sealed = out.absolute(), self._sealed(_read(found.path), secret)
+        if self._keeper is None:
+            write_private(place, sealed)
+        else:  # outside of the home folder the keeper alone knows what a kill leaves
+            with replacing(place, self._keeper, private=True) as fresh:
+                write_new(fresh, sealed, mode=0o600)
         return found
 
     def take(self, path: Path, passphrase: str) -> StoredPseudonymKey:

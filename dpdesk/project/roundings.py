@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import NO_WAIT, open_plain
 from dpdesk.io.canonical import canonical_json, parse_canonical
 from dpdesk.project.ledger.witness import Witness
 from dpdesk.project.review.homefiles import locked, read_small, write_private
@@ -44,19 +45,23 @@ class Noted:
 
     def count(self) -> int:
         """How many entries there must be."""
-        try:
-            lines = self.path.read_text("ascii", "replace").splitlines()
-        except OSError:
-            return 0
-        found = [line.split() for line in lines]
+        found = [line.split() for line in self.lines()]
         counts = [line[1] for line in found if len(line) == 2 and line[0] == self._name]
         return max((int(count) for count in counts if count.isdigit()), default=0)
+
+    def lines(self) -> list[str]:
+        """All that is noted in the file; nothing where it cannot be read."""
+        try:
+            with open_plain(self.path) as file:
+                return file.read().decode("ascii", "replace").splitlines()
+        except OSError:
+            return []
 
     def tell(self, count: int, code: str, hint: str) -> None:
         """Note how many there are; StorageError ``code`` where a place that was named fails."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_WAIT, 0o600)
             with os.fdopen(handle, "ab") as stream:
                 stream.write(f"{self._name} {count}\n".encode("ascii"))
                 stream.flush()

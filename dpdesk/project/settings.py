@@ -15,6 +15,7 @@ from dpdesk.core.errors import StorageError
 from dpdesk.core.language import languages
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import read_json
+from dpdesk.core.systems import open_plain
 from dpdesk.io.workspace import SMALL_PARTIAL
 
 # Who sits at this computer, and what it is called: for locks and the audit log.
@@ -101,7 +102,8 @@ def load_settings(
     """
     path = home / _FILE
     try:
-        text = path.read_text(encoding="utf-8")
+        with open_plain(path) as file:
+            text = file.read().decode("utf-8")
     except FileNotFoundError:
         return LoadedSettings(Settings())
     except (OSError, UnicodeDecodeError):

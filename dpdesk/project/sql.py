@@ -6,9 +6,11 @@ A rollback journal and a sync at every commit: what is committed survives a kill
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from dpdesk.core.errors import DpdeskError, StorageError
 from dpdesk.core.messages import msg
+from dpdesk.core.systems import BINARY, NO_WAIT, NotAFileError
 
 BUSY_SECONDS = 15.0
 HEADER = b"SQLite format 3\x00"
@@ -247,6 +250,32 @@ def kind_of(error: sqlite3.Error) -> str:
     return "failed"
 
 
+def not_opened(error: sqlite3.Error, path: Path) -> OSError | None:
+    """What the system says where SQLite says of a file, or its journal, that it cannot be opened.
+
+    SQLite says so of a full disk and of too many open files as well; None where the system has
+    nothing to say (any more).
+    """
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CANTOPEN:
+        return None
+    try:
+        os.close(os.open(path, os.O_RDWR | BINARY | NO_WAIT))
+        with tempfile.TemporaryFile(dir=path.parent) as beside:
+            beside.write(b"\0")
+    except OSError as refused:
+        return refused
+    return None
+
+
+def refusal_words(error: OSError) -> str:
+    """Why the system refused a file, as part of a sentence."""
+    if isinstance(error, NotAFileError):
+        return "found something else than a file"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full"
+    return error.strerror or type(error).__name__
+
+
 def storage_problem(error: sqlite3.Error | OSError, path: Path, what: str) -> DpdeskError:
     """The StorageError for a failure to write ``what`` (``"project"``, ``"audit"``) at ``path``.
 
@@ -259,6 +288,9 @@ def storage_problem(error: sqlite3.Error | OSError, path: Path, what: str) -> Dp
         plain = storage_error(error, path, "write")
         code = "disk-full" if plain.code == "storage.disk-full" else "unwritable"
         return StorageError(f"{what}.{code}", plain.sentence, hint=plain.hint)
+    refused = not_opened(error, path)
+    if refused is not None and not isinstance(refused, PermissionError):
+        return storage_problem(refused, path, what)
     words = {
         "full": ("disk-full", "the disk is full", "Free some space on that disk."),
         "busy": ("busy", "another program is using the file", "Close it there, then try again."),

@@ -33,12 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Signed:
-    """What signing came to: where it was written, the event, and the review afterwards."""
+    """What signing came to: where it was written, the event, and the review afterwards.
+
+    ``unkept`` is a sentence where no receipt of it could be kept on this computer.
+    """
 
     path: Path
     event: Event
     state: ReviewState
     left_out: tuple[Fault, ...] = ()
+    unkept: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,13 +147,18 @@ def release(
     token: CancelToken,
     out: Path | None = None,
 ) -> Signed:
-    """Release what was approved. Final; tables enter the register of their population."""
+    """Release what was approved. Final; tables enter the register of their population.
+
+    They do so first: a register that knows a table too much warns once too often, and one that a
+    kill left without the table would never learn of it.
+    """
     from dpdesk.app.past_tables import enter_folder
     from dpdesk.project.review.making import release as make
 
-    signed = _sign(context, folder, token, out, lambda state: make(signer, state, note))
-    enter_folder(context, folder, token)
-    return signed
+    with _editing(context, folder, token, out) as edit:
+        event = make(signer, edit.state, note)
+        enter_folder(context, folder, token)
+        return _add(context, folder, edit, event)
 
 
 def withdraw(
@@ -219,7 +228,7 @@ def merge(
         joined = review_store(context).join(edit.loaded, copies)
         edit.take(joined)
         signed = _add(context, folder, edit, make(signer, edit.state))
-    return Signed(signed.path, signed.event, signed.state, joined.left_out)
+    return replace(signed, left_out=joined.left_out)
 
 
 @contextmanager
@@ -260,7 +269,7 @@ def _sign(
 def _add(context: AppContext, folder: Path, edit: ReviewEdit, event: Event) -> Signed:
     _enter(context, folder, event)
     loaded = edit.add(event)
-    return Signed(loaded.path, event, loaded.state)
+    return Signed(loaded.path, event, loaded.state, unkept=loaded.unkept)
 
 
 def _enter(context: AppContext, folder: Path, event: Event) -> None:

@@ -230,6 +230,7 @@ def audit(context: AppContext, options: Namespace, token: CancelToken, report: R
 def _signed(done: Signed, words: str) -> Outcome:
     lines = [msg("{path}: {reason}.", path=words, reason=done.event.words), f"Written: {done.path}"]
     lines += [f"Left out: {fault.reason}." for fault in done.left_out]
+    lines += [f"Note: {done.unkept}"] if done.unkept else []
     lines += _state_lines(done.state)
     plain = {
         "event": done.event.id,

@@ -16,7 +16,7 @@ from dpdesk import __version__
 from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
-from dpdesk.core.systems import BINARY
+from dpdesk.core.systems import BINARY, open_plain
 from dpdesk.project import sql
 from dpdesk.project.ledger.records import FIRST, Begun, LedgerEntry
 from dpdesk.project.settings import acting_user
@@ -297,7 +297,7 @@ def stamp_of(path: Path) -> tuple[object, ...]:
 
     Raises OSError.
     """
-    with path.open("rb") as stream:
+    with open_plain(path) as stream:
         facts = os.fstat(stream.fileno())
         return facts.st_ino, facts.st_size, facts.st_mtime_ns, stream.read(100)
 

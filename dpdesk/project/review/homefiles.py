@@ -13,9 +13,10 @@ from pathlib import Path
 
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
-from dpdesk.core.systems import BINARY, NO_LINK, NO_WAIT, sync_folder, try_hold
+from dpdesk.core.systems import BINARY, NO_LINK, NO_WAIT, open_lock, sync_folder, try_hold
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import PartialKeeper, write_new
+from dpdesk.io.workspace import SMALL_PARTIAL
 
 LONGEST_WAIT = 30
 
@@ -59,33 +60,36 @@ def read_small(path: Path, most: int) -> bytes:
 def write_private(
     path: Path, data: bytes, keeper: PartialKeeper | None = None, *, counts: bool = True
 ) -> None:
-    """Write a file for its user alone, whole or not at all.
+    """Write a file of the home folder for its user alone, whole or not at all.
 
     With a ``keeper`` work that is given up does not end in the middle; ``counts`` says whether the
     file is a result, see :meth:`PartialKeeper.placing`. Raises StorageError, and Cancelled when
     the work was given up before.
     """
     with contextlib.nullcontext() if keeper is None else keeper.placing(path, counts=counts):
-        partial = path.with_name(f".{path.name[:80]}.{secrets.token_hex(6)}")
+        name = f".{path.name[:80]}.{secrets.token_hex(6)}{SMALL_PARTIAL}"
+        partial = path.with_name(name)  # what a kill leaves, a later start removes
         try:
             write_new(partial, data, mode=0o600)
             partial.replace(path)
-            sync_folder(path.parent)
         except OSError as error:
             raise storage_error(error, path, "write") from error
         finally:
             with contextlib.suppress(OSError):
                 partial.unlink()
+        with contextlib.suppress(OSError):  # the file is there; only a power cut could undo it
+            sync_folder(path.parent)
 
 
 @contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
     """Be the only process in this block for ``name`` below ``folder``, which is made if needed."""
     private_folder(folder)
+    place = folder / f".{name}.lock"
     try:
-        stream = (folder / f".{name}.lock").open("ab")
+        stream = open_lock(place)
     except OSError as error:
-        raise storage_error(error, folder, "write") from error
+        raise storage_error(error, place, "write") from error
     with stream:
         take_lock(stream.fileno(), folder)
         yield

@@ -116,10 +116,11 @@ class Receipts:
             fresh = [event for event in state.graph.events if event.id not in state.untrusted]
             grown = graph_of([*book.graph.events, *fresh], (), (root,))
             seen = {event.id: book.seen.get(event.id, state.now) for event in grown.events}
-            if not grown.events or (grown.events == book.graph.events and not book.problem):
+            if not grown.events:
                 return book
-            book = ReceiptBook(root, grown, seen)
-            self._write(self._path(root), _bytes(book))
+            if grown.events != book.graph.events or book.problem:
+                book = ReceiptBook(root, grown, seen)
+                self._write(self._path(root), _bytes(book))
             self._mark(book)
             told = _noted()
             for event in grown.events:
@@ -203,11 +204,7 @@ class Receipts:
 
 def _noted() -> set[str]:
     """What is noted outside the home folder of events that were seen."""
-    try:
-        lines = Noted(NOTED, "").path.read_text("ascii", "replace").splitlines()
-    except OSError:
-        return set()
-    return {line.split()[0] for line in lines if line.strip()}
+    return {line.split()[0] for line in Noted(NOTED, "").lines() if line.strip()}
 
 
 def _bytes(book: ReceiptBook) -> bytes:

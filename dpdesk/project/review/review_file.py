@@ -59,7 +59,8 @@ class LoadedReview:
 
     ``data`` are the bytes read, None when there is no file; ``damaged`` says that they do not give
     all of the state's events or hold others; ``books`` are the receipts of this review, and of
-    others of the same release.
+    others of the same release. ``unkept`` is a sentence where the review was written and its
+    receipt could not be: what is signed is signed.
     """
 
     path: Path
@@ -67,6 +68,7 @@ class LoadedReview:
     data: bytes | None
     books: tuple[ReceiptBook, ...]
     damaged: bool = False
+    unkept: str = ""
 
 
 @dataclass(frozen=True)
@@ -315,7 +317,14 @@ class ReviewStore:
         _replace(target, data, self._keeper, out is not None)
         view = _View(loaded.state.trust, loaded.state.now, loaded.state.latest)
         again = self._weighed(target, graph, data, _roots(graph), (), view)
-        self.remember(again)
+        try:
+            self.remember(again)
+        except StorageError as error:
+            unkept = msg(
+                "It is signed and written, but no receipt of it could be kept here: {line}",
+                line=error.line,
+            )
+            return replace(again, unkept=unkept)
         return again
 
     @contextmanager
@@ -453,7 +462,8 @@ def _put(target: Path, data: bytes, place: Path, keeper: PartialKeeper) -> None:
         fresh.chmod(_mode(target))
         with keeper.placing(target):
             fresh.replace(target)
-        sync_folder(target.parent)
+        with contextlib.suppress(OSError):  # it is there; only a power cut could undo it
+            sync_folder(target.parent)
     finally:
         remove_partial(partial, keeper)
 

@@ -110,9 +110,17 @@ write_text(Path(sys.argv[2]), "new", "plan", Workspace.open(Path(sys.argv[1])))
 def test_small_files_of_the_home_that_nobody_finished_go_when_they_are_old(tmp_path: Path) -> None:
     for name in (".settings.json.12.new", ".settings.json.34.new", "settings.json"):
         (tmp_path / name).write_text("{}")
-    for name in (".settings.json.12.new", "settings.json"):
-        os.utime(tmp_path / name, (0, 0))
+    below = [tmp_path / "keys/.a.json.12.new", tmp_path / "receipts/plans/.a.json.12.new"]
+    for path in below:
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    for path in (*below, tmp_path / ".settings.json.12.new", tmp_path / "settings.json"):
+        os.utime(path, (0, 0))
     Workspace.open(tmp_path).close()
+    assert not any(path.exists() for path in below)
+    for path in below:
+        path.parent.rmdir()
+    (tmp_path / "receipts").rmdir()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         ".settings.json.34.new",
         "settings.json",
@@ -216,3 +224,32 @@ def test_a_home_that_cannot_be_made_is_a_storage_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError):
         Workspace.open(tmp_path / "file" / "home")
+
+
+@pytest.mark.parametrize("made", ["pipe", "link"])
+def test_what_is_no_file_in_the_place_of_a_lock_is_not_waited_for_or_followed(
+    tmp_path: Path, made: str
+) -> None:
+    work, other = tmp_path / "work", tmp_path / "other.txt"
+    work.mkdir(mode=0o700)
+    if made == "pipe":
+        os.mkfifo(work / ".sweep")
+    else:
+        (work / ".sweep").symlink_to(other)
+    with pytest.raises(StorageError) as error:
+        Workspace.open(tmp_path)
+    assert error.value.code == "storage.kind"
+    assert not other.exists()
+
+
+@pytest.mark.parametrize("name", ["lock", "partial.jsonl"])
+def test_a_pipe_in_a_folder_that_was_left_behind_does_not_stop_the_start(
+    tmp_path: Path, name: str
+) -> None:
+    left = tmp_path / "work" / "1-abc"
+    left.mkdir(parents=True, mode=0o700)
+    (left / "lock").touch()
+    (left / name).unlink(missing_ok=True)
+    os.mkfifo(left / name)
+    Workspace.open(tmp_path).close()
+    assert not left.exists()

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.audit import FILE, SCHEMA, AuditLog, AuditSearch
 from dpdesk.project.settings import acting_user
+from dpdesk.project.sql import storage_problem
 from tests.helpers.audit_logs import fill_long
 from tests.helpers.powerless import run_powerless
 
@@ -449,3 +452,40 @@ def test_a_password_in_an_address_that_was_given_for_a_file_is_not_kept(tmp_path
     assert "s3cret" not in kept.subject + kept.details
     assert kept.subject.endswith("postgresql:/me:…@host/people")
     assert b"s3cret" not in (tmp_path / FILE).read_bytes()
+
+
+def test_a_pipe_in_the_place_of_the_log_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / FILE)
+    for looking in (False, True):
+        with pytest.raises(StorageError, match="something else than a file"):
+            AuditLog.open_home(tmp_path, looking=looking)
+
+
+def test_too_many_open_files_are_told_as_such(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    filled(tmp_path)
+    with AuditLog.open_home(tmp_path) as log:
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with open(os.devnull) as following:
+            none_left = following.fileno()
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (none_left, before[1]))
+            with pytest.raises(StorageError) as error:
+                log.append("ran", "x")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert os.strerror(errno.EMFILE).lower() in error.value.sentence.lower()
+        assert log.verify().ok
+
+
+def test_what_keeps_sqlite_from_opening_a_file_is_asked_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object, **named: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    refused = sqlite3.OperationalError("unable to open database file")
+    refused.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    monkeypatch.setattr(os, "open", full)
+    found = storage_problem(refused, tmp_path / "ledger.sqlite", "ledger")
+    assert found.code == "ledger.disk-full"

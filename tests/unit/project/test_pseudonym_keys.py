@@ -6,11 +6,13 @@ import hashlib
 import hmac
 import json
 import pickle
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dpdesk.core.errors import InputError
+from dpdesk.io.workspace import SMALL_PARTIAL, Workspace
 from dpdesk.project.pseudonym_keys import PseudonymKeys
 from dpdesk.project.review.keys import Argon2Cost
 
@@ -132,3 +134,25 @@ def test_a_key_is_deleted_only_by_its_name_and_its_id(tmp_path: Path) -> None:
     delete("people", made.id[:8].upper())
     assert not made.path.exists()
     assert code_of(keys(tmp_path).open, "people") == "pseudonym-key.missing"
+
+
+def test_a_kill_leaves_nothing_of_a_backup_and_nothing_of_a_key_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside: list[str] = []
+    rename = Path.replace
+
+    def seen(self: Path, target: Path) -> Path:
+        beside.extend(path.name for path in target.parent.glob(".*.json.*"))
+        return rename(self, target)
+
+    with closing(Workspace.open(tmp_path / "home")) as space:
+        stored = PseudonymKeys(space.home, space, cheap_for_tests=CHEAP)
+        monkeypatch.setattr(Path, "replace", seen)
+        made = stored.create("people")
+        assert [name.endswith(SMALL_PARTIAL) for name in beside] == [True]  # swept when it is old
+        beside.clear()
+        stored.export("people", PHRASE, tmp_path / "backup.json")
+        assert beside == []
+    assert made.path.exists()
+    assert (tmp_path / "backup.json").stat().st_mode & 0o777 == 0o600

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from dpdesk.core.errors import StorageError
+from dpdesk.io.formats.databases import hosts
+from dpdesk.project.roundings import Noted
 from dpdesk.project.settings import (
     Settings,
     load_settings,
@@ -68,3 +71,21 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     blocked.write_text("")
     with pytest.raises(StorageError, match="could not be saved"):
         save_settings(Settings(), blocked)
+
+
+def test_no_small_file_of_the_home_folder_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe in its place has no writer, and what waits for one never ends."""
+    monkeypatch.setenv("DPDESK_WITNESS", str(tmp_path / "witness.jsonl"))
+    noted = Noted("notes.txt", "some")
+    for name in ("settings.json", hosts.FILE, "notes.txt"):
+        os.mkfifo(tmp_path / name)
+    assert load_settings(tmp_path).settings == Settings()
+    with pytest.raises(StorageError) as damaged:
+        hosts.HostList(tmp_path).load()
+    assert damaged.value.code == "database-hosts.damaged"
+    assert noted.count() == 0
+    with pytest.raises(StorageError) as refused:
+        noted.tell(1, "notes.failed", "")
+    assert refused.value.code == "notes.failed"

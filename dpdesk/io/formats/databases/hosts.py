@@ -39,6 +39,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.messages import msg
 from dpdesk.core.passwords import holds_password
 from dpdesk.core.shapes import read_json
+from dpdesk.core.systems import open_plain
 
 if TYPE_CHECKING:
     from dpdesk.io.safewrite import PartialKeeper
@@ -86,7 +87,8 @@ class HostList:
     def load(self) -> frozenset[str]:
         """Confirmed hosts as ``host:port``. Raises StorageError ``database-hosts.damaged``."""
         try:
-            raw = read_json(self._path.read_bytes())
+            with open_plain(self._path) as file:
+                raw = read_json(file.read())
             hosts = raw["hosts"]
             if raw["format"] != 1 or not all(isinstance(item, str) for item in hosts):
                 raise ValueError("unknown form")  # noqa: TRY301

@@ -551,6 +551,8 @@ class SignPage(Page):
         left = " ".join(f"{said(one.reason)}." for one in found.left_out)
         if left:
             text += " " + self.tr("Left out: {left}").format(left=left)
+        if found.unkept:
+            text += f" {said(found.unkept)}"
         self.signed.emit("ok", text)
 
     def _on_failed(self, outcome: JobFailed) -> None:

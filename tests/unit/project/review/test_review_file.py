@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import shutil
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -353,3 +353,70 @@ def test_nobody_votes_on_files_that_are_not_those_submitted(desk: Desk, folder: 
     with pytest.raises(RefusedError):
         desk.do(folder, BEN, "cast", binding=binding, out=out)
     desk.do(folder, AUTHOR, "withdraw", binding=binding)
+
+
+def test_what_is_signed_is_told_as_signed_though_its_receipt_cannot_be_kept(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.do(folder, AUTHOR, "submit")
+
+    def full(path: Path, *more: object, **named: object) -> None:
+        raise StorageError("storage.disk-full", f"{path}: the disk is full.")
+
+    desk.now += timedelta(minutes=1)
+    with desk.store.editing(folder, TRUST, desk.now) as edit:
+        event = desk.make(edit.state, folder, BEN, "cast")
+        with monkeypatch.context() as patch:
+            patch.setattr("dpdesk.project.review.receipts.write_private", full)
+            written = edit.add(event)
+    assert "signed and written" in written.unkept
+    assert "the disk is full" in written.unkept
+    assert event.id in desk.load(folder).state.graph.by_id
+    desk.store.remember(desk.load(folder))
+    assert any(event.id in book.seen for book in desk.load(folder).books)
+
+
+def test_a_note_of_what_was_seen_is_made_later_where_it_failed(
+    desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*given: object) -> None:
+        raise StorageError("receipts.not-noted", "The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpdesk.project.review.receipts.Noted.tell", full)
+        desk.do(folder, AUTHOR, "submit")
+    desk.store.remember(desk.load(folder))
+    shutil.rmtree(desk.store.receipts.folder)
+    (folder / "internal/review.json").unlink()
+    assert "receipt.lost" in desk.faults(folder)
+
+
+def test_what_is_in_its_place_is_written_though_its_folder_cannot_be_synced(
+    desk: Desk, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dpdesk.project.review import homefiles
+
+    def broken(folder: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(homefiles, "sync_folder", broken)
+    monkeypatch.setattr(review_file, "sync_folder", broken)
+    desk.do(folder, AUTHOR, "submit")
+    assert desk.status(folder) is Status.SUBMITTED
+    homefiles.write_private(tmp_path / "trust.json", b"{}")
+    assert (tmp_path / "trust.json").read_bytes() == b"{}"
+
+
+@pytest.mark.parametrize("made", ["pipe", "link"])
+def test_what_is_no_file_in_the_place_of_a_lock_is_named(tmp_path: Path, made: str) -> None:
+    from dpdesk.project.review.homefiles import locked
+
+    lock = tmp_path / ".trust.lock"
+    if made == "pipe":
+        os.mkfifo(lock)
+    else:
+        lock.symlink_to(tmp_path / "other.txt")
+    with pytest.raises(StorageError) as error, locked(tmp_path, "trust"):
+        pass
+    assert (error.value.code, str(lock) in error.value.sentence) == ("storage.kind", True)
+    assert not (tmp_path / "other.txt").exists()
