@@ -16,7 +16,9 @@ from dpdesk.core.compiled import kernel
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 
-DISTINCT, ENTROPY, RECURSIVE, SHARE = 0, 1, 2, 3
+DISTINCT, ENTROPY, RECURSIVE, SHARE, EQUAL, ORDERED, HIERARCHICAL, GAIN = range(8)
+CLOSE = 1e-9
+"""How near to its limit a measure may be and not decide, times the limit where that exceeds 1."""
 _NEAR = 1e-9
 _SPREAD = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed word
 
@@ -79,6 +81,29 @@ def cell_costs(tuples: Array, firsts: Array, costs: Array, offsets: Array, found
 
 
 @kernel
+def measure(
+    kind: int, bound: int, starts: Array, codes: Array, counts: Array, wanted: Array, whole: Array,
+    places: Array, below: Array, sums: Array, nodes: Array, sizes: Array, limits: Array, out: Array,
+) -> None:  # fmt: skip
+    """The measure of a kind; see each. What a kind does not use may be empty."""
+    if kind <= SHARE:
+        measure_alone(kind, bound, starts, counts, wanted, out)
+    elif kind == EQUAL:
+        measure_equal(starts, codes, counts, wanted, whole, out)
+    elif kind == ORDERED:
+        measure_ordered(starts, codes, counts, wanted, places, below, sums, out)
+    elif kind == HIERARCHICAL:
+        out[:] = 0.0
+        dense, total = np.zeros(len(whole), np.int64), whole.sum()
+        for level in range(len(nodes)):
+            add_level(starts, codes, nodes[level], counts, wanted, sizes[level], total, dense, out)
+        for place in range(len(out)):
+            out[place] /= max(len(nodes), 1)
+    else:
+        measure_gain(starts, codes, counts, wanted, whole, limits, out)
+
+
+@kernel
 def measure_alone(
     kind: int, bound: int, starts: Array, counts: Array, wanted: Array, out: Array
 ) -> None:
@@ -131,8 +156,8 @@ def measure_equal(
 
 @kernel
 def measure_ordered(
-    starts: Array, places: Array, counts: Array, wanted: Array, below: Array, sums: Array,
-    out: Array,
+    starts: Array, codes: Array, counts: Array, wanted: Array, places: Array, below: Array,
+    sums: Array, out: Array,
 ) -> None:  # fmt: skip
     """Σ_i |Σ_{j≤i} (n_j/n − N_j/N)| over places i, divided by the places less 1.
 
@@ -150,7 +175,7 @@ def measure_ordered(
             rows += counts[at]
         moved, so_far, first = 0.0, 0, 0
         for at in range(starts[place], starts[place + 1] + 1):
-            end = places[at] if at < starts[place + 1] else length
+            end = places[codes[at]] if at < starts[place + 1] else length
             if end > first:
                 here = float(so_far) / rows
                 low, high = first, end
@@ -170,14 +195,13 @@ def measure_ordered(
 
 @kernel
 def add_level(
-    starts: Array, codes: Array, node_of: Array, counts: Array, wanted: Array, whole: Array,
-    out: Array,
+    starts: Array, codes: Array, node_of: Array, counts: Array, wanted: Array, sizes: Array,
+    total: int, dense: Array, out: Array,
 ) -> None:  # fmt: skip
-    """Add ½ Σ |n_node/n − N_node/N| over the nodes of a level; ``node_of`` is that of each code."""
-    total = whole.sum()
-    sizes, dense = np.zeros(len(whole), np.int64), np.zeros(len(whole), np.int64)
-    for code in range(len(whole)):
-        sizes[node_of[code]] += whole[code]
+    """Add ½ Σ |n_node/n − N_node/N| over the nodes of a level; ``node_of`` is that of each code.
+
+    ``sizes`` are the N_node and ``total`` is N; ``dense`` is zero before and after.
+    """
     for place in range(len(wanted)):
         if not wanted[place]:
             continue

@@ -64,7 +64,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_CLOSE = 1e-9
+_CLOSE = class_kernels.CLOSE
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,13 +228,19 @@ class ClassCounts:
         class_kernels.add_marked(self.starts, self.codes, self.counts, classes, found)
         return found
 
+    def measured(self, how: Measure, classes: Bools, whole: Ints) -> Floats:
+        """The measure of each marked class, zero of the others."""
+        out, held = np.zeros(len(classes)), (self.starts, self.codes, self.counts)
+        class_kernels.measure(how.kind, how.bound, *held, classes, whole, *how.arrays, out)
+        return out
+
     def passing(self, required: Requirement, classes: Bools, whole: Ints) -> Bools:
         """Which of the marked classes pass; exact, see the module."""
-        measured = np.zeros(len(classes))
-        limit = _MEASURES[required.model](self, required, classes, whole, measured)
+        how = measure_of(required, self.of, whole)
+        measured, limit = self.measured(how, classes, whole), how.limit
         found: Bools = classes & (measured <= limit)
         near = classes & (np.abs(measured - limit) <= _CLOSE * max(1.0, abs(limit)))
-        if required.variant == "distinct":
+        if how.kind == class_kernels.DISTINCT:
             return found
         everything = whole.tolist()
         for place in np.flatnonzero(near).tolist():
@@ -245,50 +251,74 @@ class ClassCounts:
         return found
 
 
-def _own(
-    counts: ClassCounts, required: Requirement, classes: Bools, whole: Ints, out: Floats
-) -> float:
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What compiled loops need to measure classes: see :func:`.class_kernels.measure`.
+
+    A class passes whose measure is at most ``limit``.
+    """
+
+    kind: int
+    limit: float
+    bound: int = 0
+    places: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    below: Ints = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    sums: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    nodes: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64), repr=False)
+    sizes: Ints = field(default_factory=lambda: np.zeros((0, 0), np.int64), repr=False)
+    limits: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    @property
+    def arrays(self) -> tuple[Ints, Ints, Floats, Ints, Ints, Floats]:
+        """What follows the rows of all in the arguments of the loop."""
+        return self.places, self.below, self.sums, self.nodes, self.sizes, self.limits
+
+
+def measure_of(required: Requirement, of: Values, whole: Ints) -> Measure:
+    """How a class is measured against the rows of each value in ``whole``."""
+    return _MEASURES[required.model](required, of, whole)
+
+
+def _own(required: Requirement, of: Values, whole: Ints) -> Measure:
     """Measures of a class alone: what is wanting in diversity, or the largest share."""
     bound = float(required.bound)
-    kind = {"distinct": 0, "entropy": 1, "recursive": 2}.get(required.variant, 3)
-    class_kernels.measure_alone(kind, int(bound), counts.starts, counts.counts, classes, out)
-    return {0: -bound, 1: -math.log(bound), 2: float(required.c), 3: bound}[kind]
+    if required.variant == "distinct":
+        return Measure(class_kernels.DISTINCT, -bound)
+    if required.variant == "entropy":
+        return Measure(class_kernels.ENTROPY, -math.log(bound))
+    if required.variant == "recursive":
+        return Measure(class_kernels.RECURSIVE, float(required.c), int(bound))
+    return Measure(class_kernels.SHARE, bound)
 
 
-def _close(
-    counts: ClassCounts, required: Requirement, classes: Bools, whole: Ints, out: Floats
-) -> float:
-    starts, codes, rows = counts.starts, counts.codes, counts.counts
+def _close(required: Requirement, of: Values, whole: Ints) -> Measure:
+    limit = float(required.bound)
     if required.variant == "equal":
-        class_kernels.measure_equal(starts, codes, rows, classes, whole, out)
-    elif required.variant == "ordered":
-        held = np.ones(len(whole), np.bool_) if counts.of.has_hierarchy else whole > 0
+        return Measure(class_kernels.EQUAL, limit)
+    if required.variant == "ordered":
+        held = np.ones(len(whole), np.bool_) if of.has_hierarchy else whole > 0
         places = np.maximum(np.cumsum(held) - 1, 0)
         below = np.cumsum(whole[held])
         sums = np.concatenate([[0.0], np.cumsum(below.astype(np.float64))])
-        class_kernels.measure_ordered(starts, places[codes], rows, classes, below, sums, out)
-    else:
-        for nodes in counts.of.levels:
-            class_kernels.add_level(starts, codes, nodes, rows, classes, whole, out)
-        out /= max(len(counts.of.levels), 1)
-    return float(required.bound)
+        return Measure(class_kernels.ORDERED, limit, places=places, below=below, sums=sums)
+    shape = len(of.levels), len(whole)
+    nodes, sizes = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    for level, of_code in enumerate(of.levels):
+        nodes[level] = of_code
+        np.add.at(sizes[level], of_code, whole)
+    return Measure(class_kernels.HIERARCHICAL, limit, nodes=nodes, sizes=sizes)
 
 
-def _like(
-    counts: ClassCounts, required: Requirement, classes: Bools, whole: Ints, out: Floats
-) -> float:
+def _like(required: Requirement, of: Values, whole: Ints) -> Measure:
     """How far the worst gain is above its limit, divided by 1 + gain."""
     limits = np.full(len(whole), float(required.bound))
     if required.variant == "enhanced":
         shares = np.maximum(whole, 1) / max(int(whole.sum()), 1)
         limits = np.minimum(limits, -np.log(shares))
-    starts, codes, rows = counts.starts, counts.codes, counts.counts
-    class_kernels.measure_gain(starts, codes, rows, classes, whole, limits, out)
-    return 0.0
+    return Measure(class_kernels.GAIN, 0.0, limits=limits)
 
 
-_Measure = Callable[[ClassCounts, Requirement, Bools, Ints, Floats], float]
-_MEASURES: Mapping[str, _Measure] = {
+_MEASURES: Mapping[str, Callable[[Requirement, Values, Ints], Measure]] = {
     DIVERSITY: _own,
     "alpha-k": _own,
     CLOSENESS: _close,
@@ -404,8 +434,8 @@ def least_removed(
             most = (1 + float(each.bound)) * whole / max(rows - allowed, 1)
             class_kernels.least_gain_cut(held.starts, held.codes, held.counts, large, most, gone)
         elif each.variant != "ordered" or held.of.has_hierarchy:
-            apart = np.zeros(len(sizes))
-            _close(held, each, large, asked.counts[each.attribute].whole, apart)
+            whole = asked.counts[each.attribute].whole
+            apart = held.measured(measure_of(each, held.of, whole), large, whole)
             limit = float(each.bound) + _CLOSE
             total = max(total, class_kernels.least_total(sizes, large, apart, limit, rows))
     each_class = np.ceil(gone - _CLOSE * (1 + gone)).astype(np.int64)
