@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
@@ -369,9 +370,10 @@ def witness_notes(context: AppContext) -> tuple[Note, ...]:
 def is_gone(path: Path) -> bool:
     """Whether there is no ledger: no file, or an empty one, which would be begun afresh."""
     try:
-        return path.stat().st_size == 0
+        facts = path.stat()
     except OSError:
         return not path.exists()
+    return stat.S_ISREG(facts.st_mode) and facts.st_size == 0  # a pipe has no size either
 
 
 def check_not_lost(context: AppContext, path: Path) -> None:
@@ -406,16 +408,18 @@ def _made_here(context: AppContext, path: Path, ledger: str, *, moved: bool) -> 
 
     None in that with the id ``ledger``. The audit log lies beside the ledger, and may have been put
     back or lost with it; the witness knows then. With ``moved``, entries from before a move of the
-    home folder count as well.
+    home folder count as well; those of a name that is a link to this place now always do.
     """
     from dpdesk.project.audit import FILE, AuditLog
     from dpdesk.project.ledger import Witness
+    from dpdesk.project.ledger.witness import leads_to
 
     debits: list[str] = []
     if (context.home / FILE).exists():
         with AuditLog.open_home(context.home) as log:
             told = log.entries_of(Logged.DEBITED, Logged.BEGUN, Logged.ACCEPTED)
-            places = _places(context, path, told) if moved else {str(path)}
+            places = _places(context, path, told) if moved else frozenset((str(path),))
+            places |= {name for name in {e.subject for e in told} if leads_to(name, path)}
             for entry in told:
                 if entry.subject not in places:
                     continue

@@ -51,24 +51,23 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
             msg("{path}: found a folder where a file was expected, or vice versa.", path=path),
             details={"path": str(path)},
         )
-    if isinstance(problem, NotAFileError) or problem.errno == errno.ENXIO:
-        return StorageError(
-            "storage.kind",
-            msg("{path}: found a device, expected a file.", path=path),
-            details={"path": str(path)},
-        )
-    if problem.errno == errno.ELOOP:
-        return StorageError(
-            "storage.kind",
-            msg("{path}: found a link, expected a file.", path=path),
-            details={"path": str(path)},
-        )
+    if isinstance(problem, NotAFileError) or problem.errno in (errno.ENXIO, errno.ELOOP):
+        return _in_the_way(problem, path)
     reason = problem.strerror or type(problem).__name__
     return StorageError(
         "storage.failed",
         msg("{path}: could not {doing} it: {reason}.", path=path, doing=doing, reason=reason),
         details={"path": str(path)},
     )
+
+
+def _in_the_way(problem: OSError, path: Path) -> StorageError:
+    """What is no file, by its own name, also where ``path`` is the folder that it lies in."""
+    place = Path(str(problem.filename or path))
+    sentence = msg("{path}: found a device, expected a file.", path=place)
+    if problem.errno == errno.ELOOP:
+        sentence = msg("{path}: found a link, expected a file.", path=place)
+    return StorageError("storage.kind", sentence, details={"path": str(place)})
 
 
 def disk_full(path: Path) -> StorageError:

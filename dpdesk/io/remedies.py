@@ -107,7 +107,8 @@ def _likely(dialect: Dialect, result: ScanResult) -> Iterator[tuple[Option, ...]
     marks = list(_marks(dialect))
     leave = [kind for kind in (UNEVEN, NULS) if kind not in dialect.allow]
     if result.fault == NUL:
-        yield from ((("encoding", name),) for name in ("utf-16-le", "utf-16-be"))
+        if result.line <= result.first_line:  # else what stands above is in no such encoding
+            yield from ((("encoding", name),) for name in ("utf-16-le", "utf-16-be"))
         yield from ((("allow", _allowing(dialect, NULS)),),)
     yield from ((mark,) for mark in marks)
     if 2 * sum(len(record.fields) == 1 for record in dialect.head) > len(dialect.head):

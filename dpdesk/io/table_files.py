@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count, product
+from math import isfinite
 from pathlib import Path
 
 from dpdesk.core.cuboid import Domain
@@ -16,6 +18,8 @@ from dpdesk.io.recode import csv_field, header_line
 
 _PUBLIC = ("value", "status")
 _FURTHER = (WIDTH, *MOVED_COLUMNS)
+_NUMBERS = frozenset((WIDTH, *INTERNAL_COLUMNS)) - {"status"}
+_WHOLE = re.compile("0|-?[1-9][0-9]*")
 _PIECE = 1 << 17
 
 
@@ -79,8 +83,8 @@ def read_table(
     Raises
     ------
     UnreadableTableError
-        The file is no CSV as it should be, its columns or categories are others, or a cell is
-        missing or out of order; with the row.
+        The file is no CSV as it should be, its columns or categories are others, a cell is
+        missing or out of order, or a number is not in its shortest form; with the row.
     OSError
         The file cannot be read.
     Cancelled
@@ -111,10 +115,33 @@ def read_table(
         for i, column in enumerate(columns, start=len(domain.dimensions)):
             found[column] += batch.column(i).to_pylist()
         start += batch.num_rows
+    _check_numbers({column: found[column] for column in columns if column in _NUMBERS})
     texts = {column: tuple(values) for column, values in found.items()}
     return CellTable(
         name, file, tuple(axes), texts["value"], texts["status"], texts if internal else {}
     )
+
+
+def _check_numbers(columns: Mapping[str, Sequence[str]]) -> None:
+    """Texts that other programs may read as another number, or not at all, are no numbers here."""
+    for name, texts in columns.items():
+        for row, text in enumerate(texts, start=2):
+            if text and _WHOLE.fullmatch(text) is None and not _is_shortest(text):
+                raise UnreadableTableError(
+                    msg(
+                        "row {row:,}: `{value}` is not a finite number in its shortest form",
+                        row=row,
+                        value=name,
+                    )
+                )
+
+
+def _is_shortest(text: str) -> bool:
+    try:
+        number = float(text)
+    except ValueError:
+        return False
+    return isfinite(number) and repr(number) == text and number != 0
 
 
 def _domain(axes: Sequence[CellAxis]) -> Domain:

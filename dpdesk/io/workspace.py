@@ -23,6 +23,7 @@ from typing import IO
 
 from dpdesk.core.errors import Cancelled, StorageError
 from dpdesk.core.home import default_home
+from dpdesk.core.messages import msg
 from dpdesk.core.shapes import read_json
 from dpdesk.core.systems import NotAFileError, hold, open_lock, open_plain, try_hold
 from dpdesk.io.failures import private_error, storage_error
@@ -61,9 +62,16 @@ class Workspace:
     def open(cls, home: Path | None = None) -> Workspace:
         """Sweep what dead processes left, then make this process's folder.
 
-        Raises StorageError ``storage.*`` when the home folder cannot be made or written.
+        Raises StorageError ``storage.*`` when the home folder cannot be made or written, or has a
+        name that is no text: DuckDB could not keep anything in it.
         """
         home = (home if home is not None else default_home()).absolute()
+        if not _is_text(home):
+            raise StorageError(
+                "storage.name",
+                msg("{home}: the name of this folder is not text in UTF-8.", home=home),
+                hint="Set DPDESK_HOME to a folder with another name.",
+            )
         root = home / "work"
         folder = root / f"{os.getpid()}-{uuid.uuid4().hex[:12]}"
         try:
@@ -180,6 +188,14 @@ class Workspace:
             fresh.replace(journal)
         except OSError as problem:
             raise private_error(problem, self.home, "write in") from problem
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:  # bytes that stand for no letters
+        return False
+    return True
 
 
 def _sweep(root: Path) -> None:

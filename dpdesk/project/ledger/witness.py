@@ -123,9 +123,13 @@ class Witness:
         return self.named or known
 
     def lies_at(self, path: Path) -> SeenLedger | None:
-        """The ledger that lay at this place last. Raises as :meth:`ledgers`."""
+        """The ledger that lay at this place last, or at a name that is a link to it now.
+
+        Raises as :meth:`ledgers`.
+        """
         seen = self.seen()
-        return seen.ledgers.get(seen.places.get(str(path), ""))
+        known = [*(place for place in seen.places if leads_to(place, path)), ""]
+        return seen.ledgers.get(seen.places.get(str(path), seen.places.get(known[0], "")))
 
     def check(self, ledger: str) -> None:
         """Raise StorageError ``witness.damaged`` where a part of what it knew of it is gone."""
@@ -203,6 +207,11 @@ class Witness:
         except OSError as error:
             return _why(error)
         return ""
+
+
+def leads_to(place: str, path: Path) -> bool:
+    """Whether a place is a link by which this one, without links, is meant now."""
+    return Path(place).is_symlink() and os.path.realpath(place) == str(path)
 
 
 def _expect_plain(path: Path) -> None:

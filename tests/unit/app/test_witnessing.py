@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sqlite3
@@ -645,3 +646,45 @@ def test_what_says_nothing_is_not_a_reason(tmp_path: Path, reason: str) -> None:
         ):
             with pytest.raises(InputError, match="needs a reason"):
                 attempt()
+
+
+@pytest.mark.parametrize("leads_to", ["nothing", "another ledger", "the same ledger"])
+def test_a_link_in_the_place_of_a_ledger_with_debits_begins_no_fresh_one(
+    tmp_path: Path, leads_to: str
+) -> None:
+    with desk_of(tmp_path / "home") as desk:
+        spend(desk, "0.9")
+    place, elsewhere = tmp_path / "home/ledger.sqlite", tmp_path / "elsewhere.sqlite"
+    if leads_to == "the same ledger":
+        shutil.move(place, elsewhere)
+    else:
+        place.unlink()
+    if leads_to == "another ledger":
+        with desk_of(tmp_path / "other", {}) as fresh:
+            spend(fresh, "0.1", OTHER)
+        shutil.copy(fresh.path, elsewhere)
+    place.symlink_to(elsewhere)
+    with desk_of(tmp_path / "home") as desk:
+        if leads_to == "the same ledger":
+            spend(desk, "0.1")
+            return
+        with pytest.raises(StorageError) as error:
+            spend(desk, "0.9")
+        lost = leads_to == "nothing"
+        assert error.value.code == ("ledger.lost" if lost else "ledger.another")
+        assert elsewhere.exists() is not lost
+        if lost:
+            witnessing.restore_ledger(desk.context, desk.path, "the disk broke")
+        else:
+            witnessing.accept_witness(desk.context, desk.path, "the other one was a trial")
+        spend(desk, "0.1" if lost else "0.9")
+
+
+def test_a_pipe_in_the_place_of_a_ledger_is_not_taken_for_none(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with AppContext.open(tmp_path / "home") as context:
+        (tmp_path / "home/ledger.sqlite").symlink_to(tmp_path / "pipe")
+        desk = open_ledger(context, tmp_path, BUDGET)
+        with pytest.raises(InputError) as error:
+            budgets.look_at_ledger(context, desk.path, MILLIONTH, CancelToken(), silent)
+    assert error.value.code == "ledger.not-a-ledger"

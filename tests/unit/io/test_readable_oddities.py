@@ -341,3 +341,16 @@ def test_values_of_several_lines_are_not_noted(
     folder: Path, workspace: Workspace, text: str
 ) -> None:
     assert not any("extend" in note for note in read(folder, workspace, text)[2].notes)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_lines_in_another_encoding_below_a_text_do_not_offer_it_for_the_whole(
+    folder: Path, workspace: Workspace, encoding: str
+) -> None:
+    """Read as UTF-16, the lines in UTF-8 above become signs of another script."""
+    content = b"id,name\n1,Mia\n" + "3,\u00c4da\n4,Bo\n".encode(encoding)
+    (folder / "mixed.csv").write_bytes(content)
+    with pytest.raises(InputError) as error:
+        DataStore.open(SourceSpec("mixed.csv"), folder, workspace, CancelToken(), silent)
+    assert error.value.details["line"] == 3
+    assert "encoding" not in dict(error.value.details.get("set") or ())

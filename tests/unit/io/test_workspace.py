@@ -253,3 +253,11 @@ def test_a_pipe_in_a_folder_that_was_left_behind_does_not_stop_the_start(
     os.mkfifo(left / name)
     Workspace.open(tmp_path).close()
     assert not left.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_home_whose_name_is_no_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(StorageError) as error:
+        Workspace.open(tmp_path / os.fsdecode(b"h\xff"))
+    assert error.value.code == "storage.name"
+    assert "DPDESK_HOME" in error.value.hint
