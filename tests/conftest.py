@@ -137,6 +137,20 @@ def cheap_keys(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def forked_readers() -> Iterator[None]:
+    """Processes that read foreign formats are forked from one that has loaded the libraries."""
+    if not sys.platform.startswith("linux"):
+        yield
+        return
+    from dpdesk.io.formats import process
+    from tests.helpers.forked_readers import started
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process, "_started", started)
+        yield
+
+
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
     """The toolkit's bot, with the patience of all tests."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,13 +48,7 @@ def strange_ends(
 
     Raises Cancelled.
     """
-    with query(con, token, path) as cursor:
-        ends = [
-            cursor.execute(
-                f"SELECT * FROM {RAW} ORDER BY rowid {way} LIMIT {_LOOKED_AT}"
-            ).fetchall()
-            for way in ("", "DESC")
-        ]
+    ends = [_end(con, way, path, token) for way in ("", "DESC")]
     first, last = ([[text.strip() for text in row[:_COLUMNS]] for row in end] for end in ends)
     single = _single(ends[1], rows, len(loaded.names))
     told = [_single_note(single)] if single else []
@@ -65,6 +60,26 @@ def strange_ends(
             "above it; if it holds totals, leave it out with a `query` under [source]."
         ]
     return (*told, *odd, *_marks_note(con, loaded, path, token))
+
+
+def _end(
+    con: DuckDBPyConnection, way: str, path: Path, token: CancelToken
+) -> list[tuple[str, ...]]:
+    """The first rows of the table ``raw``, or the last ones from the last one on.
+
+    They are put in order here: the database sorts whole rows, and of thousands of columns that
+    takes seconds.
+    """
+    with query(con, token, path) as cursor:
+        numbers = f"SELECT rowid FROM {RAW} ORDER BY rowid {way} LIMIT {_LOOKED_AT}"
+        places = [number for (number,) in cursor.execute(numbers).fetchall()]
+        if not places:
+            return []
+        low, high = min(places), max(places)
+        found = cursor.execute(
+            f"SELECT rowid, * FROM {RAW} WHERE rowid BETWEEN {low} AND {high}"
+        ).fetchall()
+    return [row[1:] for row in sorted(found, key=itemgetter(0), reverse=bool(way))]
 
 
 def _marks_note(

@@ -14,7 +14,7 @@ from tests.helpers.debits import open_here
 from tests.helpers.ledger_killing import kill_again_and_again
 from tests.helpers.release_spender import BUY, Spender
 
-KILLS, KILLED_RUNS, KILLED_PURCHASES, PROCESSES = 30, 20, 15, 4
+KILLS, KILLED_RUNS, KILLED_PURCHASES, PROCESSES = 30, 10, 8, 4
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a Unix signal")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.review_killing import kill_again_and_again
+from tests.helpers.review_killing import KINDS, kill_again_and_again
 
 pytestmark = pytest.mark.costly_keys
-KILLS = 30
+KILLS = 15
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes of Linux")
@@ -18,4 +18,4 @@ def test_a_kill_at_any_moment_leaves_a_review_as_before_or_after(tmp_path: Path)
     tally = kill_again_and_again(tmp_path, KILLS, seed=5)
     assert tally.there > 0
     assert tally.absent > 0
-    assert {"submit", "vote", "merge", "reveal"} <= tally.kinds
+    assert tally.kinds >= KINDS

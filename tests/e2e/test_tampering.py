@@ -23,6 +23,7 @@ from dpdesk.io import release_check
 from dpdesk.io.safewrite import hash_file
 from tests.helpers import releases as town
 from tests.helpers.forging import canonical, manifest_of, places, seal_again
+from tests.helpers.searching import examples
 
 FILES = (
     "public/manifest.json",
@@ -385,7 +386,9 @@ ABSURD = st.recursive(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data(), value=ABSURD)
 def test_no_value_in_a_manifest_raises(

@@ -99,7 +99,7 @@ class Spender(Served):
         seconds = float(self.line().removeprefix("seconds "))
         tally = self.look()
         for kills in range(10 * times):
-            if kills >= times and tally.releases < tally.debits:
+            if kills >= times and tally.unknown and 2 <= tally.releases < tally.debits:
                 break
             self.ask("")
             number = int(self.line().removeprefix("pid "))

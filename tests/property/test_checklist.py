@@ -11,6 +11,7 @@ from dpdesk.core.shapes import ShapeError
 from dpdesk.project.review.policy import LIMITS
 from tests.helpers import checked_facts as facts
 from tests.helpers.checked_facts import checklist, policy
+from tests.helpers.searching import examples
 
 ITEM_OF = {
     "minimum_k": "smallest-class",
@@ -54,7 +55,7 @@ def tighter(key: str) -> st.SearchStrategy[tuple[object, object]]:
     return two.map(lambda pair: (pair[0], pair[1]) if rising else (pair[1], pair[0]))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @pytest.mark.parametrize("key", ITEM_OF)
 @given(st.data())
 def test_a_tighter_limit_never_makes_an_item_stand_better(key: str, data: st.DataObject) -> None:

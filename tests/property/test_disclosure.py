@@ -15,6 +15,7 @@ from dpdesk.core.schema import Role
 from dpdesk.io.workspace import Workspace
 from dpdesk.project.review.table_facts import ValueReading, table_facts
 from tests.helpers.published_tables import published, workspace
+from tests.helpers.searching import examples
 from tests.reference import disclosure as reference
 from tests.reference import risk
 
@@ -30,7 +31,7 @@ def private(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield found
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(rows, st.integers(1, 6))
 def test_a_table_is_counted_as_defined(
     private: Workspace, table: list[tuple[str, str, str, str]], k: int

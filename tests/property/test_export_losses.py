@@ -18,6 +18,7 @@ from dpdesk.io.formats.sas.transport_writer import write_xpt
 from dpdesk.io.formats.spss.writer import write_sav
 from dpdesk.io.formats.stata.writer import write_dta
 from dpdesk.io.published import PublishedCsv
+from tests.helpers.searching import examples
 from tests.helpers.stat_files import head
 
 WRITERS: dict[str, Callable[..., list[str]]] = {
@@ -78,7 +79,7 @@ def columns(draw: st.DrawFn) -> tuple[Variable, list[str]]:
 
 
 @pytest.mark.parametrize("form", WRITERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(column=columns())
 def test_every_difference_was_told(
     form: str, column: tuple[Variable, list[str]], tmp_path_factory: pytest.TempPathFactory

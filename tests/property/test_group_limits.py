@@ -17,6 +17,7 @@ from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, GroupLimit
 from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
 from tests.helpers.lattice_tables import LatticeTable, aligned, lattice_tables
+from tests.helpers.searching import examples
 from tests.reference import k_anonymity
 
 Limits = Sequence[tuple[Sequence[str], Fraction]]
@@ -69,7 +70,7 @@ def limited(draw: st.DrawFn) -> tuple[LatticeTable, Limits]:
 ks, most = st.sampled_from((1, 2, 3)), st.integers(0, 25)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(limited(), ks, most, st.sampled_from(OBJECTIVES))
 def test_the_optimum_is_the_best_of_all_nodes(
     drawn: tuple[LatticeTable, Limits], k: int, limit: int, objective: str

@@ -29,6 +29,7 @@ from dpdesk.engine.methods.k_anonymity.samarati import PREFERENCES, samarati
 from dpdesk.verifiers.anonymity.remaking import Asked, matching, staying_matched
 from tests.helpers.lattice_tables import LatticeTable, aligned, lattice_tables
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.searching import examples
 from tests.reference import households, k_anonymity, populations
 
 Shares = tuple[Fraction, Fraction] | None
@@ -92,7 +93,7 @@ ks = st.sampled_from((1, 2, 3))
 limits = st.one_of(st.just(0), st.integers(0, 25))
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(peopled(), ks, limits, st.sampled_from(OBJECTIVES))
 def test_the_optimum_is_the_best_of_all_nodes(
     drawn: Peopled, k: int, limit: int, objective: str

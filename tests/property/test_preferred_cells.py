@@ -18,6 +18,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.methods.k_anonymity import clustering
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
+from tests.helpers.searching import examples
 from tests.helpers.small_tables import SmallTable, small_tables
 from tests.reference.cells import Wishes, least_wished_loss
 
@@ -119,7 +120,7 @@ def test_small_tables_get_the_best_that_keeps_every_wish(
 
 
 @given(ROWS, KS, st.sampled_from(["CG", "CS"]), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_without_the_program_wishes_are_kept_and_bounds_are_bounds(
     table: SmallTable, k: int, model: str, data: st.DataObject
 ) -> None:

@@ -23,12 +23,15 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.table_parameters import typed_text
 from dpdesk.engine.methods.table.method import ProtectedTables
 from dpdesk.io.planfile import read_plan
+from tests.helpers.searching import examples
 from tests.reference import table_cells as reference
 from tests.reference.tables import least_cost
 
 TOKEN = CancelToken()
 SLOW = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

@@ -25,6 +25,7 @@ from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS
 from tests.helpers.memory_tables import MemorySource, publish
+from tests.helpers.searching import examples
 from tests.helpers.stated import stated
 
 COLUMNS = ("code", "sex")
@@ -125,7 +126,7 @@ FROM_DATA: list[tuple[Builder, list[str]]] = [
 ROWS = st.tuples(st.integers(0, 6), st.sampled_from("fm"))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(st.sampled_from(FROM_DATA), st.lists(ROWS, min_size=3, max_size=9), st.integers(0, 4))
 def test_levels_that_follow_from_suppressed_rows_are_named(
     case: tuple[Builder, list[str]], drawn: list[tuple[int, str]], level: int

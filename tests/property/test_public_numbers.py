@@ -30,6 +30,7 @@ from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS
 from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.engine.methods.l_diverted.settings import PARAMETERS as DIVERTED
 from tests.helpers.memory_tables import MemorySource, Row, publish
+from tests.helpers.searching import examples
 from tests.helpers.stated import stated
 
 COLUMNS = ("age", "sex", "region")
@@ -109,7 +110,7 @@ def test_two_suppressed_persons_can_still_be_any_pair_not_released() -> None:
     st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 2)),
     st.integers(2, 3),
 )
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=examples(12))
 def test_nothing_public_tells_suppressed_rows_apart(
     rows: list[Row], node: tuple[int, int, int], k: int
 ) -> None:

@@ -21,6 +21,7 @@ from dpdesk.io.scan import scan
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.odd_texts import OddText, odd_texts
+from tests.helpers.searching import examples
 
 
 def read(raw: bytes, **options: object) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -57,7 +58,7 @@ def as_python_reads(odd: OddText) -> list[tuple[str, ...]]:
     return [tuple(record[:width]) for record in records][int(odd.header) :]
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(odd_texts())
 def test_any_table_in_any_dialect_and_encoding_is_read_back_equal(odd: OddText) -> None:
     assert as_python_reads(odd) == list(odd.rows)
@@ -150,7 +151,7 @@ def test_a_mark_without_a_name_in_the_plan_is_known() -> None:
     assert read(raw) == (("a", "b"), [("é", "2500")])
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.text("éöa1", min_size=1, max_size=5), min_size=1, max_size=5))
 def test_guessed_encodings_lose_no_letter(texts: list[str]) -> None:
     raw = ("text,number\n\n" + "".join(f"Möhre {text},12345\n" for text in texts)).encode("cp1252")

@@ -27,6 +27,7 @@ from dpdesk.engine.methods.k_anonymity.requirements import Constraints, Sensitiv
 from dpdesk.engine.methods.k_anonymity.scales import scale_of
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.searching import examples
 from tests.helpers.small_tables import SmallTable, small_tables
 from tests.property.test_constrained_search import required
 from tests.reference import cells, class_requirements
@@ -354,7 +355,7 @@ def test_cells_are_generalised_at_the_least_loss_of_all_classes_that_pass(
 
 
 @given(tables(), st.integers(2, 3))
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 def test_levels_with_suppressed_cells_are_the_best_of_all_that_pass(
     sensitive: Sensitive, k: int
 ) -> None:

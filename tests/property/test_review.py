@@ -45,6 +45,7 @@ from tests.helpers.reviewing import (
     submission,
     trusting,
 )
+from tests.helpers.searching import examples
 from tests.reference import review_state as reference
 
 ANNA, ANNA_2 = signer("Anna"), signer("Anna", 1)
@@ -284,7 +285,7 @@ def compare(graph: ReviewGraph, trust: TrustList, seen: dict[str, datetime]) -> 
     return state
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(worlds(), lists(), st.data())
 def test_a_review_comes_to_what_the_written_rules_say(
     world: World, trust: TrustList, data: st.DataObject
@@ -334,7 +335,7 @@ def test_copies_join_to_the_same_review_in_any_order(
         assert {event.id for event in graph.events} <= set(whole.by_id)
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(worlds(), lists())
 def test_what_counted_in_a_copy_still_counts_when_more_comes_in(
     world: World, trust: TrustList
@@ -398,7 +399,7 @@ def test_who_does_only_what_is_allowed_never_spoils_a_review(
     assert not state.void
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(worlds(), lists(), st.sampled_from(PEOPLE), st.sampled_from(list(EventType)))
 def test_what_is_not_allowed_is_refused_and_what_is_allowed_counts(
     world: World, trust: TrustList, who: Signer, kind: EventType

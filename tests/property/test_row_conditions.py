@@ -30,6 +30,7 @@ from dpdesk.io.query_tree import folded
 from dpdesk.io.reading import Reading
 from dpdesk.io.row_query import queried_rows
 from dpdesk.io.source import FilePrint
+from tests.helpers.searching import examples
 from tests.reference.row_conditions import meets
 
 WORDS = (
@@ -98,7 +99,7 @@ def kept(
 
 @pytest.mark.parametrize("private", [False, True])
 @pytest.mark.parametrize("decimal", [".", ","])
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(cases())
 @example(
     (

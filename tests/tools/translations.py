@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
@@ -145,8 +146,9 @@ def _edges(text: str) -> tuple[str, str]:
     return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
 
 
-def dead(language: str) -> list[str]:
-    """Entries of sentences that the program no longer says, by their English texts."""
+@cache
+def _said() -> frozenset[tuple[str, ...]]:
+    """The frames of all texts in the sources of the program; reading these takes seconds."""
     said: set[tuple[str, ...]] = set()
     for path in (ROOT / "dpdesk").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -154,6 +156,12 @@ def dead(language: str) -> list[str]:
                 with suppress(ValueError):
                     said.add(_unstopped(trimmed(frame(node.value)[0])))
                 said.add(_unstopped((node.value.strip(),)))
+    return frozenset(said)
+
+
+def dead(language: str) -> list[str]:
+    """Entries of sentences that the program no longer says, by their English texts."""
+    said = _said()
     entries = [
         one for path in files_of(language, TEXTS, FORMS) for one in read(language, path.stem)
     ]

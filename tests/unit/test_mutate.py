@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -48,6 +50,7 @@ def test_every_kind_of_change_is_found_and_no_sentence_is_touched() -> None:
     ]
 
 
+OF_EACH_KIND = 10
 MODULES = ["engine/telling.py", "engine/decoys/partition.py", "verifiers/declared.py"]
 
 
@@ -56,7 +59,11 @@ def test_every_change_of_a_module_can_be_read_and_is_one(path: str) -> None:
     source = (ROOT / "dpdesk" / path).read_text("utf-8")
     before, found = ast.dump(ast.parse(source)), changes(source)
     assert found
+    kinds: Counter[str] = Counter()
     for change in found:
+        kinds[change.kind] += 1
+        if kinds[change.kind] > OF_EACH_KIND:
+            continue
         assert ast.dump(ast.parse(change.made(source))) != before
 
 
@@ -67,8 +74,11 @@ def test_the_same_seed_chooses_the_same_changes_of_different_modules() -> None:
     assert len({change.kind for _, change in first}) > 3
 
 
-def test_the_nearest_tests_of_a_module_are_those_that_import_it() -> None:
+def test_the_nearest_tests_of_a_module_are_those_that_import_it(tmp_path: Path) -> None:
+    """In a copy of a few folders: reading all of the program and its tests takes seconds."""
+    for folder in ("dpdesk/engine/methods/l_diverted", "tests/unit/engine/methods/l_diverted"):
+        copytree(ROOT / folder, tmp_path / folder)
     path = Path("dpdesk/engine/methods/l_diverted/groups.py")
-    tests = Importers(ROOT).nearest(path, 3)
+    tests = Importers(tmp_path).nearest(path, 3)
     assert len(tests) == 3
     assert "l_diverted.groups" in (ROOT / tests[0]).read_text("utf-8")

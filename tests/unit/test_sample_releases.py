@@ -8,19 +8,22 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
-import subprocess
-import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+from dpdesk.app.context import AppContext
+from dpdesk.app.running import run_plan
+from dpdesk.core.jobs import CancelToken, silent
+
 PLANS = Path(__file__).parents[2] / "resources" / "sample" / "plans"
 PERSONS = 20_502
+Released = Callable[[str, Path], dict[str, Any]]
 
 
 class Known(NamedTuple):
@@ -66,23 +69,33 @@ PRIVATE, DRAWN, VIEWS, CELLS, CHOICES, RESPONSE = (
 )
 
 
+@pytest.fixture(scope="module")
+def context(module_home: Path) -> Iterator[AppContext]:
+    with AppContext.open(module_home) as opened:
+        yield opened
+
+
+@pytest.fixture
+def released(context: AppContext) -> Released:
+    """A bundled plan as a release, ``out`` in a folder, and the result in its evidence."""
+
+    def release(name: str, folder: Path) -> dict[str, Any]:
+        run_plan(context, PLANS / f"{name}.toml", folder / "out", CancelToken(), silent)
+        evidence = json.loads((folder / "out/internal/evidence.json").read_text("utf-8"))
+        result: dict[str, Any] = evidence["result"]
+        return result
+
+    return release
+
+
 def test_every_plan_has_a_known_answer() -> None:
     others = {PRIVATE, DRAWN, VIEWS, CELLS, CHOICES, RESPONSE}
     assert {path.stem for path in PLANS.glob("*.toml")} == {*ANSWERS, *others}
 
 
-def test_the_plan_of_private_tables_leaves_nobody_out(tmp_path: Path) -> None:
+def test_the_plan_of_private_tables_leaves_nobody_out(released: Released, tmp_path: Path) -> None:
     """Its domains cover the sample, so the total is that of all persons but for the noise."""
-    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{PRIVATE}.toml"]
-    environment = {**os.environ, "DPDESK_HOME": str(tmp_path / "home")}
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "out"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
+    released(PRIVATE, tmp_path)
     evidence = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))
     assert evidence["result"]["counting"]["count"]["rows_left_out"] == 0
     total = evidence["result"]["cuboids"][0]
@@ -92,13 +105,10 @@ def test_the_plan_of_private_tables_leaves_nobody_out(tmp_path: Path) -> None:
     assert abs(value - PERSONS) < 20 * total["variance"] ** 0.5
 
 
-def test_the_plan_of_drawn_occupations_keeps_both_promises(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{DRAWN}.toml", "--json"]
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "out"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout.splitlines()[-1])["result"]
+def test_the_plan_of_drawn_occupations_keeps_both_promises(
+    released: Released, tmp_path: Path
+) -> None:
+    result = released(DRAWN, tmp_path)
     rows = result["rows_out"]
     assert rows % 5 == 0
     assert rows + result["rows_removed"] + result["rows_suppressed"] == PERSONS
@@ -110,18 +120,9 @@ def test_the_plan_of_drawn_occupations_keeps_both_promises(tmp_path: Path) -> No
     assert sum(classes.values()) == rows
 
 
-def test_the_plan_of_many_marginals_leaves_nobody_out(tmp_path: Path) -> None:
+def test_the_plan_of_many_marginals_leaves_nobody_out(released: Released, tmp_path: Path) -> None:
     """Every view has the same total, that of all persons but for the noise."""
-    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{VIEWS}.toml"]
-    environment = {**os.environ, "DPDESK_HOME": str(tmp_path / "home")}
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "out"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
+    released(VIEWS, tmp_path)
     result = json.loads((tmp_path / "out/internal/evidence.json").read_text("utf-8"))["result"]
     assert result["counting"]["count"]["rows_left_out"] == 0
     covered = [frozenset(view["dimensions"]) for view in result["views"]]
@@ -133,14 +134,11 @@ def test_the_plan_of_many_marginals_leaves_nobody_out(tmp_path: Path) -> None:
         assert abs(total - PERSONS) < 20 * (view["variance"] * view["cells"]) ** 0.5
 
 
-def test_the_plan_of_protected_tables_suppresses_what_its_rules_call_unsafe(tmp_path: Path) -> None:
+def test_the_plan_of_protected_tables_suppresses_what_its_rules_call_unsafe(
+    released: Released, tmp_path: Path
+) -> None:
     """Rules judged here by a loop over the rows: fewer than 10 households, or p% with p = 10."""
-    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{CELLS}.toml", "--json"]
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "out"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1])["result"]["cells"] == 39 * 13
+    assert released(CELLS, tmp_path)["cells"] == 39 * 13
     sample = PLANS.parent
     nodes = {}
     for column in ("district", "education"):
@@ -169,26 +167,16 @@ def test_the_plan_of_protected_tables_suppresses_what_its_rules_call_unsafe(tmp_
             assert float(row["value"]) == sum(largest)
 
 
-def paid_release(name: str, folder: Path) -> Path:
-    """A release by a plan that spends a budget, from a ledger of its own."""
-    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{name}.toml", "--out"]
-    environment = {**os.environ, "DPDESK_HOME": str(folder / "home")}
-    done = subprocess.run(
-        [*command, folder / "out"], capture_output=True, text=True, check=False, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    return folder / "out"
-
-
 def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
-def test_the_plan_of_median_incomes_chooses_values_near_the_medians(tmp_path: Path) -> None:
+def test_the_plan_of_median_incomes_chooses_values_near_the_medians(
+    released: Released, tmp_path: Path
+) -> None:
     """Ranks are counted here row by row; worse choices have chances below 1e-9."""
-    release = paid_release(CHOICES, tmp_path)
-    result = json.loads((release / "internal/evidence.json").read_text("utf-8"))["result"]
+    result, release = released(CHOICES, tmp_path), tmp_path / "out"
     chosen = result["choices"][0]
     most = math.log(chosen["candidates"] / 1e-9) / float(Fraction(chosen["rate"]))
     incomes = defaultdict(list)
@@ -205,9 +193,10 @@ def test_the_plan_of_median_incomes_chooses_values_near_the_medians(tmp_path: Pa
         assert max(below, above) - len(own) / 2 <= most
 
 
-def test_the_plan_of_randomised_conditions_keeps_all_else_and_its_chances(tmp_path: Path) -> None:
-    release = paid_release(RESPONSE, tmp_path)
-    result = json.loads((release / "internal/evidence.json").read_text("utf-8"))["result"]
+def test_the_plan_of_randomised_conditions_keeps_all_else_and_its_chances(
+    released: Released, tmp_path: Path
+) -> None:
+    result, release = released(RESPONSE, tmp_path), tmp_path / "out"
     table, source = rows_of(release / "public/microdata.csv"), PLANS.parent / "population.csv"
     people = rows_of(source)
     kept = Counter((row["age"], row["sex"]) for row in people)
@@ -224,13 +213,8 @@ def test_the_plan_of_randomised_conditions_keeps_all_else_and_its_chances(tmp_pa
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
-def test_a_plan_releases_the_known_optimum(name: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "dpdesk", "run", PLANS / f"{name}.toml", "--json"]
-    done = subprocess.run(
-        [*command, "--out", tmp_path / "out"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout.splitlines()[-1])["result"]
+def test_a_plan_releases_the_known_optimum(released: Released, name: str, tmp_path: Path) -> None:
+    result = released(name, tmp_path)
     known = ANSWERS[name]
     assert result["node"] == known.node
     assert result["rows_suppressed"] == known.suppressed

@@ -25,6 +25,7 @@ from dpdesk.core.schema import Role
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.history import History
 from dpdesk.project.work import WorkState
+from tests.helpers.searching import examples
 
 TOWNS = ("Ashford", "Brook", "Cliffe", "Dene")
 HEAD = ("id", "age", "town", "note")
@@ -412,7 +413,7 @@ heads = st.sampled_from([HEAD, ("id", "age", "place", "note"), ("id", "Age", "to
                          ("age", "town", "note", "id")])  # fmt: skip
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.lists(st.tuples(ages, towns), min_size=1, max_size=12), heads, st.integers(2, 6))
 def test_a_recipe_fits_exactly_the_files_on_which_it_runs(
     context: AppContext,

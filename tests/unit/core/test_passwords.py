@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from dpdesk.core import passwords
 from dpdesk.core.passwords import holds_password, without_password, without_those_of
 
 
@@ -98,3 +101,18 @@ def test_a_password_is_taken_out_of_what_repeats_it_as_a_path() -> None:
         "/data/postgresql:///u:…@h/d: there is no such file, x is free."
     )
     assert without_those_of(["run", "a.csv"], said) == said
+
+
+WORDS = ("password", "--pass", "--password", "authorization", "Basic", "u", "h", "1", "csv", "://")
+PIECES = st.sampled_from([*WORDS, *"@:=%/?&.-\"'{} \t\n*", "//", "%3A", "%40", "%2F"])
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_a_text_without_the_signs_of_a_password_is_one_in_which_no_pattern_finds_any(
+    text: str,
+) -> None:
+    bare = passwords._SIGNS.sub("", text)
+    while passwords._SIGNS.search(bare):  # what is left may stand together as another one
+        bare = passwords._SIGNS.sub("", bare)
+    patterns = (*passwords._PATTERNS, passwords._SLASHED, passwords._OWNED)
+    assert passwords._hidden(bare, patterns) == bare == without_password(bare)

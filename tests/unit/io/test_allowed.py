@@ -19,6 +19,7 @@ from dpdesk.io.preview import preview_source
 from dpdesk.io.reading import Reading
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 from .nasty_expectations import REFUSED
 
@@ -155,7 +156,9 @@ MARKS = st.sampled_from(["a", "é", "7", " ", ",", ",", ";", '"', "'", "\\", "\n
 
 
 @settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.text(MARKS, min_size=4, max_size=60), st.sampled_from(["utf-8", "cp1252"]))
 def test_every_broken_text_with_rows_is_read_with_the_options_that_are_named(

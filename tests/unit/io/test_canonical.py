@@ -9,10 +9,11 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical, to_plain
+from tests.helpers.searching import examples
 
 VALUES = st.recursive(
     st.none()
@@ -37,6 +38,7 @@ def test_what_is_written_reads_back_and_is_written_again_alike(value: dict[str, 
     assert canonical_json(parse_canonical(data)) == data
 
 
+@settings(max_examples=examples(100))
 @given(
     st.dictionaries(
         st.text(max_size=3),

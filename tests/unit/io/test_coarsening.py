@@ -20,6 +20,7 @@ from dpdesk.core.language import voice_of
 from dpdesk.core.source_spec import Coarsened, SourceSpec, read_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 TEXT = "id;age;pay\n1;19;1000,5\n2;;2449,99\n3;90;9\n4;90,0;-3\n5;104;2450\n6;25;2550\n"
 AGE = Coarsened(Fraction(20), Fraction(90))
@@ -132,7 +133,9 @@ steps = st.sampled_from(["0.05", "0.5", "1", "2.5", "7", "100"]).map(Decimal)
 
 @given(st.lists(numbers, min_size=1, max_size=12), steps, numbers, numbers)
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_rounding_and_cutting_are_exact(
     tmp_path: Path,

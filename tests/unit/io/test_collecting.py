@@ -13,6 +13,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io import coding, collecting, csvcheck, csvload, source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 VALUES = st.sampled_from(
     ["", "a", "b", " ", "ä", "😀", "x,y", 'q"q', '""', "n\nl", "1", "10", "a\tb", "\ufeffa"]
@@ -57,7 +58,7 @@ def field(text: str, quoted: bool) -> str:
     return text
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     rows=st.lists(st.tuples(VALUES, VALUES, st.booleans()), min_size=1, max_size=12),
     end=st.sampled_from(["\n", "\r\n"]),

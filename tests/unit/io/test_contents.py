@@ -19,6 +19,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io.prints import LEAST_DIFFERENT, CodedColumns, coded_print, counted_print
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 ROWS = [("north", "1.5"), ("south", "2"), ("north", "12"), ("", "2")]
 ROWS += [("west", f"{i}.25") for i in range(8)]
@@ -91,7 +92,7 @@ def test_a_few_groups_of_the_same_sizes_are_no_sign_of_the_same_data(
 
 
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_rows_and_their_counts_have_the_same_print(seed: int, rows: int, columns: int) -> None:
     """Whether equal rows are counted first or not, and where values are the same number."""
     draw = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.io.hierarchyfile import open_hierarchy, read_hierarchy, write_hierarchy
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 ROWS = [["1", "0-4", "*"], ["7", "5-9", "*"]]
 
@@ -210,7 +211,7 @@ def hierarchies(draw: st.DrawFn) -> Hierarchy:
     return Hierarchy.from_rows("x", [list(row) for row in zip(*columns, strict=True)])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(hierarchy=hierarchies(), delimiter=st.sampled_from(";,\t"))
 def test_any_hierarchy_reads_back_as_it_was_written(
     hierarchy: Hierarchy,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken, silent
@@ -19,6 +19,7 @@ from dpdesk.io.missing_forms import listed_number_sql
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 MISSING = ("", "99", "?")
 PINNED = SourceSpec(
@@ -117,6 +118,7 @@ def one_of(text: str, missing: list[str]) -> str | None:
     return next((each for each in missing if exact_number(each) == Fraction(number)), None)
 
 
+@settings(max_examples=examples(100))
 @given(st.lists(_numbers, min_size=1, max_size=5), st.lists(_numbers, min_size=1, max_size=30))
 def test_the_same_number_is_found_whatever_its_form(missing: list[str], found: list[str]) -> None:
     may, which = listed_number_sql("v", missing, ".") or ("false", "NULL")

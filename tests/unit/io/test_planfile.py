@@ -27,6 +27,7 @@ from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io import safewrite
 from dpdesk.io.planfile import plan_as_json, plan_as_toml, read_plan, write_plan
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 EXAMPLE = """\
 version = 1
@@ -315,7 +316,7 @@ plans = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(plan=plans)
 def test_every_plan_reads_back_as_it_was_written(
     plan: Plan, tmp_path_factory: pytest.TempPathFactory, keeper: Workspace

@@ -21,6 +21,7 @@ from dpdesk.io import profile as one_by_one
 from dpdesk.io.count_kernels import count_texts
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 KINDS = (
     ["1", "2", "30", "-4", "7", "7", "7", "0"],
@@ -86,7 +87,9 @@ def test_batches_tell_how_far_they_are(
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     st.lists(
@@ -118,7 +121,9 @@ ODD_NUMBERS = st.sampled_from(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     st.lists(

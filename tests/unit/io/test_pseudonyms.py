@@ -17,6 +17,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.io import coding, pseudonyms
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 from tests.reference.pseudonyms import domain_key, number_text, of_text, pseudonym
 
 KEY = bytes(range(32))
@@ -75,7 +76,7 @@ def test_pseudonyms_are_those_of_the_reference(
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -13,6 +13,7 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.published import PublishedCsv
+from tests.helpers.searching import examples
 
 TEXTS = st.text(
     st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=6
@@ -52,7 +53,7 @@ def test_groups_and_counts_are_those_of_plain_python(
     assert table.value_counts("y", token) == Counter(row[1] for row in rows)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     rows=st.lists(st.tuples(TEXTS, TEXTS, TEXTS), max_size=20),
     columns=st.permutations(["x", "y", "z"]),

@@ -19,6 +19,7 @@ from dpdesk.io import coding, counting, recode
 from dpdesk.io.recode import header_line
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 from tests.reference.recode_reference import recoded_csv
 
 ODD = ["", "?", "a", "b", " a", "a ", "A", 'q"q', "x,y", "n\nl", "c\rr", "ä", "é", "😀", "ﬀ"]
@@ -54,7 +55,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], list[tuple[str, ...]]]:
 @pytest.mark.parametrize(
     ("coded", "rows_each"), [(True, 4), (True, 0), (False, 4)], ids=["sorted", "counted", "texts"]
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables(), data=st.data())
 def test_written_microdata_equal_the_reference(
     workspace: Workspace,
@@ -120,7 +121,7 @@ def test_a_first_name_that_begins_with_an_unseen_mark_is_refused() -> None:
 
 
 @pytest.mark.parametrize("coded", [True, False])
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(table=tables(), data=st.data())
 def test_tuples_recoded_by_themselves_are_written_as_their_entries_say(
     workspace: Workspace,

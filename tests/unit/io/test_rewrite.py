@@ -28,6 +28,7 @@ from dpdesk.io.prints import (
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 VALUES = st.sampled_from(
     ["", "?", "a", " a", "A", 'q"q', "x,y", "n\nl", "c\rr", "ä", "😀", "01", "1", '"', "\t"]
@@ -94,7 +95,7 @@ def rewritings(
 
 
 @pytest.mark.parametrize("coded", [True, False])
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(case=rewritings())
 def test_written_rows_are_those_of_plain_python(
     workspace: Workspace,

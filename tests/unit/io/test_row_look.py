@@ -16,6 +16,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnType
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 STOP = CancelToken()
 
@@ -63,7 +64,7 @@ def test_decimals_and_days_are_ordered_as_such_and_missing_values_are_last(
     assert order("town", descending=True) == "daeb" + "c"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.tuples(st.decimals(-99, 99, places=2), st.dates()), min_size=1, max_size=30))
 def test_the_order_is_that_of_a_plain_sort(
     tmp_path_factory: pytest.TempPathFactory,

@@ -27,6 +27,7 @@ from dpdesk.io.private.row_filter import read_filter
 from dpdesk.io.query_tree import QueryTree, read_query
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 from tests.reference.row_filters import Condition, kept, sql_of
 
 TEXT = "id,age,consent,x y\n1,9,yes,a\n2,10,no,\n3,,yes,b\n4,?,,c\n5,18,yes,?\n"
@@ -393,7 +394,9 @@ conditions: st.SearchStrategy[Condition] = st.recursive(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     condition=conditions,

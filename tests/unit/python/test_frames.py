@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.app.context import AppContext
@@ -28,6 +28,7 @@ from dpdesk.core.source_spec import SourceSpec
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.store import DataStore
 from dpdesk.python.frames import dtype_texts, held_frame
+from tests.helpers.searching import examples
 
 TOKEN = CancelToken()
 Rows = tuple[tuple[str, ...], ...]
@@ -267,6 +268,7 @@ def test_for_a_method_with_noise_no_value_changes_another_one(
         assert before == alone
 
 
+@settings(max_examples=examples(100))
 @given(st.lists(st.one_of(st.none(), st.integers(-(2**53), 2**53)), min_size=1, max_size=6))
 def test_whole_numbers_have_one_text_in_every_type(values: list[int | None]) -> None:
     texts = dtype_texts(pd.Series(values, dtype=object))
@@ -274,12 +276,14 @@ def test_whole_numbers_have_one_text_in_every_type(values: list[int | None]) -> 
     assert dtype_texts(pd.Series(values, dtype="float64")) == texts
 
 
+@settings(max_examples=examples(100))
 @given(st.lists(st.one_of(st.none(), st.floats(allow_nan=False)), min_size=1, max_size=6))
 def test_numbers_have_one_text_in_every_type(values: list[float | None]) -> None:
     texts = dtype_texts(pd.Series(values, dtype=object))
     assert dtype_texts(pd.Series(values, dtype="Float64")) == texts
 
 
+@settings(max_examples=examples(100))
 @given(
     st.lists(
         st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1)),

@@ -14,6 +14,7 @@ from dpdesk.engine.tables.model import Dimension, System
 from dpdesk.verifiers.tables import attacks, intervals
 from dpdesk.verifiers.tables.attacks import Attacked, open_check, told_in_public
 from dpdesk.verifiers.tables.published import numbered
+from tests.helpers.searching import examples
 from tests.helpers.tables import filled
 from tests.reference.tables import interval
 
@@ -47,7 +48,7 @@ def suppressed(
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.2, 0.4, 0.6]), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_the_same_is_told_by_one_program_as_by_programs_of_each_cell(
     seed: int, share: float, projected: bool
 ) -> None:

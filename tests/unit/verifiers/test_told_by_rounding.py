@@ -14,6 +14,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.tabulation import CellAxis, CellTable
 from dpdesk.verifiers.tables.attacks import Attacked, told_by_rounding
 from dpdesk.verifiers.tables.published import numbered
+from tests.helpers.searching import examples
 
 AXES = (CellAxis("a", ("x", "y", "all"), (2, 2, -1)), CellAxis("b", ("u", "v", "all"), (2, 2, -1)))
 
@@ -44,7 +45,7 @@ def possible(
     st.lists(st.booleans(), min_size=9, max_size=9),
     st.lists(st.integers(1, 3), min_size=9, max_size=9),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_cells_are_told_as_closely_as_all_possible_tables_tell_them(
     cells: list[int], base: int, up: list[bool], needs: list[int]
 ) -> None:

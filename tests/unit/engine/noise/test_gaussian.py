@@ -21,6 +21,7 @@ from dpdesk.engine.noise import DiscreteGaussian, SystemRandomness
 from dpdesk.engine.noise.gaussian import DIRECT_VARIANCE, MAX_VARIANCE
 from dpdesk.engine.noise.laplace_sampler import CHUNK
 from tests.helpers.known_bits import ListedBits, SeededBits
+from tests.helpers.searching import examples
 from tests.helpers.statistics import chi_square_limit, stray
 from tests.reference import noise as reference
 
@@ -148,7 +149,7 @@ def test_the_variance_of_wider_noise_is_that_of_the_continuous_one() -> None:
         st.floats(0.001, 0.999), st.sampled_from([0.5, 0.95, Fraction(19, 20), 1 - 2**-53, 1e-300])
     ),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_the_half_width_is_the_smallest_that_reaches_the_level(
     variance: Fraction, level: float | Fraction
 ) -> None:

@@ -18,6 +18,7 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.adjusting import LARGEST, Wanted, adjusted
 from dpdesk.engine.tables.model import Dimension, Requirement, System, exact
+from tests.helpers.searching import examples
 from tests.helpers.tables import drawn_system, filled, required, with_margins
 from tests.reference.tables import least_change
 
@@ -115,7 +116,7 @@ def by_directions(
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_subtotals_and_linked_tables_change_as_little_as_by_any_choice_of_directions(
     seed: int,
 ) -> None:

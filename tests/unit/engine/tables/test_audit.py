@@ -16,6 +16,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Cells, Dimension, Requirement, System, Table, exact
+from tests.helpers.searching import examples
 from tests.helpers.tables import drawn_system, filled, required
 from tests.reference import tables as reference
 
@@ -64,7 +65,7 @@ def test_intervals_are_those_of_plain_linear_programs(
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(
     seed: int, zeros: bool
 ) -> None:

@@ -19,6 +19,7 @@ from dpdesk.engine.tables.model import Bounds, Dimension, Requirement, System, e
 from dpdesk.engine.tables.rules import Judgement, Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
 from dpdesk.engine.tables.witnesses import told_as_present
+from tests.helpers.searching import examples
 from tests.helpers.tables import drawn_system, filled, required
 from tests.reference import tables as reference
 
@@ -37,7 +38,7 @@ def with_widths(needed: Requirement, system: System, rng: np.random.Generator) -
 
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([None, 1.5, 3.0]))
 @example(1323, True, 1.5)  # both ends together are just as wide as asked
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_the_optimum_is_the_cheapest_of_all_patterns(
     seed: int, singletons: bool, upper: float | None
 ) -> None:
@@ -140,7 +141,7 @@ def test_the_share_and_widths_by_hand() -> None:
 
 @given(st.integers(0, 10**6))
 @example(7)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_widths_that_published_empty_cells_narrow_are_counted(seed: int) -> None:
     """A pattern that protects from everyone else, against programs over the cells themselves."""
     rng = np.random.default_rng(seed)

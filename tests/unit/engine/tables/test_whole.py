@@ -17,6 +17,7 @@ from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, Sy
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.suppression import suppress
 from dpdesk.engine.tables.whole import Told, told_as_whole
+from tests.helpers.searching import examples
 from tests.helpers.tables import filled
 
 TOKEN = CancelToken()
@@ -118,7 +119,7 @@ def test_in_tables_of_two_dimensions_whole_numbers_tell_nothing_more() -> None:
     st.sampled_from([None, Fraction(3), Fraction(9, 2), Fraction(6)]),
 )
 @example((2, 2, 2, 2), SHORT, Fraction(1, 4), 3, Fraction(9, 2))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_table_of_counts_is_told_as_integer_programs_find_it(
     shape: tuple[int, ...], leaves: list[int], share: Fraction, n: int, wide: Fraction | None
 ) -> None:

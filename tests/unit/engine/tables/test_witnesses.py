@@ -20,11 +20,12 @@ from dpdesk.engine.tables.rules import Judgement, Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
 from dpdesk.engine.tables.whole import told_as_whole
 from dpdesk.engine.tables.witnesses import Witnesses, told_as_present
+from tests.helpers.searching import examples
 from tests.helpers.tables import drawn_system, filled
 from tests.reference.tables import moved_so_far
 
 TOKEN = CancelToken()
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=examples(60), deadline=None)
 seeds = st.integers(0, 10**6)
 
 

@@ -24,6 +24,7 @@ from dpdesk.io.formats.outcolumns import (
 )
 from dpdesk.io.formats.spss.writer import write_sav
 from dpdesk.io.published import PublishedCsv
+from tests.helpers.searching import examples
 from tests.helpers.stat_files import head
 from tests.helpers.written import ABOUT, NAMES, VARIABLES, WRITERS, lost, written
 
@@ -252,7 +253,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), m
 
 
 @pytest.mark.parametrize("form", WRITERS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(rows=st.lists(st.tuples(numbers.map(number_text), texts), min_size=1, max_size=6))
 def test_any_numbers_and_texts_survive_every_format(
     form: str, rows: list[tuple[str, str]], tmp_path_factory: pytest.TempPathFactory

@@ -16,6 +16,7 @@ from dpdesk.core.source_spec import NUMBER, FixedColumn, SourceSpec
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 _WIDTH = 6
 texts = st.text("0123456789+-. x", min_size=_WIDTH, max_size=_WIDTH)
@@ -33,7 +34,7 @@ def point_moved(text: str, decimals: int) -> str:
 
 @given(st.lists(texts, min_size=1, max_size=60), st.sampled_from([1, 2, 7, 30]))
 @example(["000150", "-00150", "  1.50", "   -00", "  +015", "--0005", " 1.5.2", "9" * 6], 2)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_point_is_where_the_plan_says(
     tmp_path: Path, private_home: Path, found: list[str], decimals: int
 ) -> None:

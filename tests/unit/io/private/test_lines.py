@@ -15,6 +15,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.io.private.line_kernels import number_fields
 from dpdesk.io.private.lines import FILLED, Grammar, TextLines, fields_of, line_codec
 from dpdesk.io.sniff import head_records
+from tests.helpers.searching import examples
 from tests.reference.private_lines import UNREADABLE, rows_of
 
 _SIGNS = (
@@ -74,7 +75,7 @@ def read(
 
 @pytest.mark.parametrize("codec", ["utf-8", "cp1252", "utf-16-le", "shift_jis", "gb18030"])
 @pytest.mark.parametrize("quote", ['"', ""])
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(pieces=st.lists(PIECES, max_size=40), width=st.integers(1, 3))
 def test_lines_are_read_as_the_slow_reader_reads_them(
     tmp_path_factory: pytest.TempPathFactory,

@@ -23,6 +23,7 @@ from dpdesk.io.missing_forms import number_form_sql
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
+from tests.helpers.searching import examples
 
 _NUMBERS = st.from_regex(
     r" ?[+-]?(0{0,2}[012]{0,3}\.[0-2]{0,3}0?|[0-2]{1,4}|\.[0-2]{1,3})([eE][+-]?0?[0-3])? ?",
@@ -39,7 +40,7 @@ def forms(texts: list[str]) -> list[str]:
     return [str(row[0]) for row in found]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(_NUMBERS, min_size=1, max_size=30))
 def test_texts_have_one_form_exactly_when_they_are_one_number(texts: list[str]) -> None:
     numbers = [Fraction(Decimal(text.strip())) for text in texts]

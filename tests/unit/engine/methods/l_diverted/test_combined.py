@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import RefusedError
@@ -25,6 +25,7 @@ from dpdesk.engine.methods.l_diverted.method import LDiverted
 from dpdesk.engine.recoded import suppressed_tuples, tuple_keys
 from tests.helpers.known_bits import SeededBits
 from tests.helpers.memory_tables import MemorySource
+from tests.helpers.searching import examples
 
 TOKEN = CancelToken()
 ROLES = {"age": Role.QUASI_IDENTIFIER, "town": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE}
@@ -208,6 +209,7 @@ def test_the_classes_are_told_apart_however_many_labels_there_are() -> None:
     assert gone[250:260].all()
 
 
+@settings(max_examples=examples(100))
 @given(st.integers(0, 40), st.integers(0, 9))
 def test_rows_alone_are_those_released_that_no_other_released_row_equals(
     singles: int, seed: int
