@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from dpdesk.project.review.keys import (
     MOST_COST,
     Argon2Cost,
     KeyFolder,
+    check_of,
     checked_passphrase,
     key_files,
     opened,
@@ -41,10 +43,13 @@ if TYPE_CHECKING:
     pass
 
 KEY_KIND, BACKUP_KIND = "dpdesk-pseudonym-key", "dpdesk-pseudonym-key-backup"
-_FORMAT, _SECRET, _ID = 1, 32, 16
+_SECRET, _ID = 32, 16
 _LARGEST = 64 * 1024
 _CARD = frozenset({"format", "kind", "id", "name", "created"})
-_BACKUP = _CARD | {"argon2", "nonce", "sealed"}
+_KEYS = {1: _CARD | {"secret"}, 2: _CARD | {"secret", "check"}}
+"""What a key file holds, by its format: nothing else tells that a bit of the key has flipped, after
+which all its pseudonyms are others."""
+_BACKUPS = {1: _CARD | {"argon2", "nonce", "sealed"}}
 
 
 @dataclass(frozen=True)
@@ -193,8 +198,8 @@ class PseudonymKeys(KeyFolder):
                     hint="Choose another name; to replace a key, delete the old one first.",
                 )
         path = self._path(key.id)
-        raw = {**_card(key, KEY_KIND), "secret": key.secret.hex()}
-        write_private(path, canonical_json(raw), self._keeper)
+        raw: dict[str, object] = {**_card(key, KEY_KIND, 2), "secret": key.secret.hex()}
+        write_private(path, canonical_json({**raw, "check": check_of(raw)}), self._keeper)
         return StoredPseudonymKey(path, key.name, key.id, key.created)
 
     def _find(self, name: str) -> StoredPseudonymKey:
@@ -219,13 +224,13 @@ class PseudonymKeys(KeyFolder):
         return self.folder / f"{key_id}.json"
 
     def _sealed(self, key: PseudonymKey, secret: bytes) -> bytes:
-        raw = sealed_under(_card(key, BACKUP_KIND), key.secret, secret, self._cost)
+        raw = sealed_under(_card(key, BACKUP_KIND, 1), key.secret, secret, self._cost)
         return canonical_json(raw)
 
 
-def _card(key: PseudonymKey, kind: str) -> dict[str, object]:
+def _card(key: PseudonymKey, kind: str, form: int) -> dict[str, object]:
     return {
-        "format": _FORMAT,
+        "format": form,
         "kind": kind,
         "id": key.id,
         "name": key.name,
@@ -233,13 +238,17 @@ def _card(key: PseudonymKey, kind: str) -> dict[str, object]:
     }
 
 
-def _parsed(path: Path, kind: str, keys: frozenset[str]) -> dict[str, object]:
+def _parsed(path: Path, kind: str, forms: Mapping[int, frozenset[str]]) -> dict[str, object]:
     try:
         raw = parse_canonical(read_small(path, _LARGEST))
     except UnreadableJsonError as error:
         raise _damaged(path, error.reason) from None
-    if set(raw) != keys or raw["kind"] != kind or raw["format"] != _FORMAT:
+    form = raw.get("format")
+    keys = forms.get(form) if type(form) is int else None  # true and 1.0 are equal to 1
+    if keys is None or frozenset(raw) != keys or raw["kind"] != kind:
         raise _damaged(path, "it is not in the form that DPDesk writes")
+    if "check" in raw and raw["check"] != check_of(raw):
+        raise _damaged(path, "it is no longer as DPDesk wrote it")
     if not is_hex(raw["id"], _ID) or not isinstance(raw["created"], str):
         raise _damaged(path, "it has no id")
     if not isinstance(raw["name"], str) or not is_key_name(raw["name"]):
@@ -260,7 +269,7 @@ def _read(path: Path) -> PseudonymKey:
             ),
             hint=msg("Run `chmod 600 {path}`, and ask whether anyone has read it.", path=path),
         )
-    raw = _parsed(path, KEY_KIND, _CARD | {"secret"})
+    raw = _parsed(path, KEY_KIND, _KEYS)
     if not is_hex(raw["secret"], _SECRET):
         raise _damaged(path, "its secret part is incomplete")
     if path.stem != raw["id"]:
@@ -273,7 +282,7 @@ def _key(raw: dict[str, object], secret: bytes) -> PseudonymKey:
 
 
 def _unsealed(path: Path, secret: bytes, least: Argon2Cost) -> PseudonymKey:
-    raw = _parsed(path, BACKUP_KIND, _BACKUP)
+    raw = _parsed(path, BACKUP_KIND, _BACKUPS)
     cost = read_cost(raw["argon2"])
     if cost is None or not cost.within(least, MOST_COST):
         raise _damaged(path, "the cost of its passphrase is outside the limits")

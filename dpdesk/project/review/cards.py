@@ -236,5 +236,5 @@ def _unreadable(reason: str) -> InputError:
     return InputError(
         "card.unreadable",
         msg("This is not a card of a public key: {reason}.", reason=reason),
-        hint="Give the file that `dpdesk review key export` wrote.",
+        hint="Give the file that `dpdesk review key card` wrote.",
     )

@@ -440,7 +440,7 @@ class KeyStore(KeyFolder):
 
     def _sealed(self, card: Card, seed: bytes, secret: bytes) -> bytes:
         raw = sealed_under({**card.as_json(), "kind": PRIVATE_KIND}, seed, secret, self._cost)
-        return canonical_json({**raw, "check": _check(raw)})
+        return canonical_json({**raw, "check": check_of(raw)})
 
     def _read(self, path: Path) -> tuple[Card, dict[str, object]]:
         data = read_small(path, _LARGEST_FILE)
@@ -448,7 +448,7 @@ class KeyStore(KeyFolder):
             raw = parse_canonical(data)
         except UnreadableJsonError as error:
             raise _damaged(path, error.reason) from None
-        if set(raw) != _KEYS or raw["kind"] != PRIVATE_KIND or raw["check"] != _check(raw):
+        if set(raw) != _KEYS or raw["kind"] != PRIVATE_KIND or raw["check"] != check_of(raw):
             raise _damaged(path, "it is no longer as DPDesk wrote it")
         if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], 48):
             raise _damaged(path, "its private part is incomplete")
@@ -583,7 +583,8 @@ def read_cost(raw: object) -> Argon2Cost | None:
     return Argon2Cost(*figures)
 
 
-def _check(raw: dict[str, object]) -> str:
+def check_of(raw: dict[str, object]) -> str:
+    """The SHA-256 of a key file with its ``check`` left out."""
     rest = {name: value for name, value in raw.items() if name != "check"}
     return hashlib.sha256(canonical_json(rest)).hexdigest()
 

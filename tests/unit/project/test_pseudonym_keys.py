@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.core.errors import InputError
+from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import SMALL_PARTIAL, Workspace
 from dpdesk.project.pseudonym_keys import PseudonymKeys
 from dpdesk.project.review.keys import Argon2Cost
@@ -78,7 +79,7 @@ def test_a_damaged_file_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
     raw = json.loads(made.path.read_text())
     raw["secret"] = raw["secret"][:-2]
     made.path.write_text(json.dumps(raw, indent=2, sort_keys=True) + "\n")
-    assert "incomplete" in keys(tmp_path).keys()[0].problem
+    assert "no longer as DPDesk wrote it" in keys(tmp_path).keys()[0].problem
 
 
 def test_a_backup_needs_its_passphrase_and_gives_the_same_key(tmp_path: Path) -> None:
@@ -156,3 +157,25 @@ def test_a_kill_leaves_nothing_of_a_backup_and_nothing_of_a_key_for_long(
         assert beside == []
     assert made.path.exists()
     assert (tmp_path / "backup.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_no_flipped_bit_makes_another_key(tmp_path: Path) -> None:
+    """Pseudonyms of a key that is another one by a digit link nobody, and look like any others."""
+    path = keys(tmp_path).create("people").path
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        flipped = whole[place] ^ 1 << place % 7
+        path.write_bytes(whole[:place] + bytes([flipped]) + whole[place + 1 :])
+        assert code_of(keys(tmp_path).open, "people") == "pseudonym-key.missing"
+    for form in (b"true", b"2.0", b"1"):
+        path.write_bytes(whole.replace(b'"format": 2', b'"format": ' + form))
+        assert code_of(keys(tmp_path).open, "people") == "pseudonym-key.missing"
+
+
+def test_a_key_of_an_earlier_version_is_still_read(tmp_path: Path) -> None:
+    made = keys(tmp_path).create("people")
+    secret = keys(tmp_path).open("people").secret
+    raw = json.loads(made.path.read_text("utf-8"))
+    del raw["check"]
+    made.path.write_bytes(canonical_json({**raw, "format": 1}))
+    assert keys(tmp_path).open("people").secret == secret

@@ -20,7 +20,7 @@ from dpdesk.project.review.keys import (
     MOST_COST,
     Argon2Cost,
     KeyStore,
-    _check,
+    check_of,
     checked_passphrase,
 )
 from tests.helpers.reviewing import BEN, NOON
@@ -81,7 +81,7 @@ def test_every_field_of_a_key_file_is_guarded_even_with_a_new_check(keys: KeySto
     other["argon2"] = {**other["argon2"], "time": 2}
     for key in raw.keys() - {"check"}:
         forged = {**raw, key: other[key]}
-        path.write_bytes(canonical_json({**forged, "check": _check(forged)}))
+        path.write_bytes(canonical_json({**forged, "check": check_of(forged)}))
         with pytest.raises(InputError) as caught:
             keys.unlock(card.fingerprint, GOOD)
         assert code_of(caught) in ("key.damaged", "key.passphrase"), key
@@ -127,7 +127,7 @@ def test_costs_outside_the_limits_are_not_tried(keys: KeyStore) -> None:
         ("kib", 1.5),
     ):
         forged = {**raw, "argon2": {**raw["argon2"], name: value}}
-        path.write_bytes(canonical_json({**forged, "check": _check(forged)}))
+        path.write_bytes(canonical_json({**forged, "check": check_of(forged)}))
         with pytest.raises(InputError) as caught:
             keys.unlock(card.fingerprint, GOOD)
         assert code_of(caught) == "key.damaged"
