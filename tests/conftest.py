@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from dpdesk.core.jobs import CancelToken
     from tests.helpers.waiting import PatientBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -134,6 +136,28 @@ def cheap_keys(request: pytest.FixtureRequest) -> Iterator[None]:
         if request.node.get_closest_marker("costly_keys") is None:
             patch.setattr(keys, "COST", cheap)
             patch.setattr(keys, "LEAST_COST", cheap)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cheap_prints(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Nothing is set on pages in modules marked ``cheap_prints``: half of what a release costs.
+
+    Such modules neither look into a PDF nor start programs that print. In place of a PDF lies what
+    only this page gives, so that a print of another page is noticed there too.
+    """
+    if request.node.get_closest_marker("cheap_prints") is None:
+        yield
+        return
+    from dpdesk.report.printing import PRINTER
+
+    def stand_in(page: bytes, token: CancelToken) -> bytes:
+        token.check()
+        return b"%PDF-1.7\n%" + sha256(page).hexdigest().encode() + b"\n%%EOF\n"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PRINTER, "warm", lambda: None)
+        patch.setattr(PRINTER, "pdf", stand_in)
         yield
 
 

@@ -19,6 +19,8 @@ from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.engine.methods.k_anonymity.celled import SEARCH
 from tests.helpers.forging import manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 MARITAL = """divorced;divorced or widow;*
 widow;divorced or widow;*
 married;married;*

@@ -19,6 +19,8 @@ import pytest
 from dpdesk.cli.main import main
 from tests.helpers.cubes import REGION, SEX, people, write_plan, write_register
 
+pytestmark = pytest.mark.cheap_prints
+
 Run = Callable[..., tuple[int, dict[str, Any], str]]
 
 

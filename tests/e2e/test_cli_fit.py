@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
-import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+from dpdesk.cli.main import main
 
 PLAN = """\
 version = 1
@@ -21,6 +24,14 @@ k = 2
 """
 
 
+class Said(NamedTuple):
+    """The exit code of a command, and what it wrote."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "plan.toml").write_text(PLAN, "utf-8")
@@ -31,9 +42,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def dpdesk(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "dpdesk", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+def dpdesk(folder: Path, *arguments: str) -> Said:
+    """What the command line says in a folder, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+        code = main(arguments)
+    return Said(code, out.getvalue(), err.getvalue())
 
 
 def test_a_file_that_fits_exits_with_0(folder: Path) -> None:

@@ -18,6 +18,8 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from tests.helpers.cubes import Row, people, release, write_plan, write_register
 
+pytestmark = pytest.mark.cheap_prints
+
 
 @pytest.fixture(scope="module")
 def context(module_home: Path) -> Iterator[AppContext]:

@@ -32,6 +32,8 @@ from tests.helpers.forging import (
     seal_again,
 )
 
+pytestmark = pytest.mark.cheap_prints
+
 PLANS: dict[str, dict[str, Any]] = {
     "counts": {},
     "several": {"measure": ["count", {"sum": "pay", "lower": -10, "upper": 500}]},

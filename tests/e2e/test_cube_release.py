@@ -25,6 +25,8 @@ from dpdesk.io.store import DataStore
 from tests.helpers.cubes import AGES, REGION, SEX, people, release, write_plan, write_register
 from tests.helpers.forging import manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 PLANS: dict[str, dict[str, Any]] = {
     "bmax": {},
     "all": {"planner": "all"},

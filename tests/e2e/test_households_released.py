@@ -19,6 +19,8 @@ from dpdesk.core.release import CheckStatus, VerifyReport
 from dpdesk.project.pseudonym_keys import PseudonymKeys
 from tests.helpers.forging import canonical, manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 _HOMES = (
     *[(f"u{at}", ("Ulm", "f"), ("Ulm", "m")) for at in range(4)],
     *[(f"b{at}", ("Bonn", "f")) for at in range(3)],

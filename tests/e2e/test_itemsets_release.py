@@ -25,6 +25,8 @@ from tests.helpers.cubes import toml
 from tests.helpers.forging import check_found, forged
 from tests.helpers.pinned import pin
 
+pytestmark = pytest.mark.cheap_prints
+
 Said = dict[str, Any]
 Forgery = Callable[[Said, Path], None]
 NAMES = [f"item{n}" for n in range(14)]

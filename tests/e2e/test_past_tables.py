@@ -29,6 +29,8 @@ from dpdesk.project.work import WorkState
 from tests.helpers import cubes
 from tests.helpers.forging import manifest_of, report_again, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 COUNTS = {("n1", "A"): 9, ("n2", "A"): 8, ("n3", "B"): 2, ("s1", "B"): 7, ("s2", "B"): 6}
 NORTH = "n1,North,*\nn2,North,*\nn3,North,*\ns1,South,*\ns2,South,*\n"
 TOWNS = "n1,*\nn2,*\nn3,*\ns1,*\ns2,*\n"

@@ -24,6 +24,8 @@ from dpdesk.project.review.votes import ItemStatus
 from tests.e2e.test_table_cases import released, sound
 from tests.e2e.test_table_release import failed_claims, forge, read, verified
 
+pytestmark = pytest.mark.cheap_prints
+
 TABLES = """[[protection.tables]]
 name = "turnover"
 rows = ["r"]

@@ -18,6 +18,8 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus, VerifyReport
 from tests.helpers.forging import manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 _DISEASES = ("flu", "cold", "flu", "cold", "gout", "cold", "flu", "flu", "gout", "cold", "cold")
 _PAY = ("1000", "900", "", "1500", "900", "10000", "1500", "1000", "900", "1500", "1000")
 _TREE = "flu;airways;*\ncold;airways;*\ngout;joints;*\n"

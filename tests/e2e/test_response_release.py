@@ -31,6 +31,8 @@ from dpdesk.project.review.checklist import Status
 from tests.helpers import cubes
 from tests.helpers.forging import manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 KEYS: dict[str, Any] = {
     "dimensions": None,
     "levels": None,

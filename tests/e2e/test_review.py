@@ -21,6 +21,8 @@ from dpdesk.project.review.events import ChecklistItem
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.signers import AUTHOR, FIRST, OTHER, SECOND, Person, people, write_plan
 
+pytestmark = pytest.mark.cheap_prints
+
 Three = tuple[Person, Person, Person]
 
 

@@ -28,6 +28,8 @@ from dpdesk.verifiers.tables.verification import AS_WHOLE, ATTACK, RANGES, TOGET
 from dpdesk.verifiers.tables.verification import PRESENT as TOLD_BY_EMPTY
 from tests.helpers.forging import manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 Cells = dict[tuple[str, ...], dict[str, str]]
 FEW = 'rule = [{ rule = "threshold", n = 3 }]\n'
 TWO = 'rows = ["r"]\ncolumns = ["q"]\n'

@@ -23,6 +23,8 @@ from dpdesk.io.canonical import canonical_json, read_canonical
 from dpdesk.io.release_folder import public_files, seal_bytes
 from tests.reference import table_cells as reference
 
+pytestmark = pytest.mark.cheap_prints
+
 REGIONS = {"n1": ("north",), "n2": ("north",), "s1": ("south",)}
 HEAD = '[source]\npath = "firms.csv"\n[attributes.region]\nhierarchy = "regions.csv"\n'
 RULES = 'rule = [{ rule = "threshold", n = 7 }, { rule = "p-percent", p = 40 }]\n'

@@ -34,6 +34,8 @@ from tests.helpers.forging import manifest_of, seal_again, stated_in
 from tests.helpers.postgres import postgres_server
 from tests.helpers.stat_files import head, opened, real
 
+pytestmark = pytest.mark.cheap_prints
+
 PLAN = """version = 1
 title = "Same table"
 [source]

@@ -33,6 +33,8 @@ from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.forging import canonical, manifest_of, seal_again
 from tests.reference.pseudonyms import pseudonym
 
+pytestmark = pytest.mark.cheap_prints
+
 ROWS = 120
 LINKED = 'scope = "domain", domain = "persons"'
 PLAN = """version = 1

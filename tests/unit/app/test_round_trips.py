@@ -24,6 +24,8 @@ from dpdesk.core.labels import Variable
 from dpdesk.io.planfile import read_plan
 from tests.helpers.stat_files import head, real
 
+pytestmark = pytest.mark.cheap_prints
+
 _NAMED = os.environ.get("DPDESK_TEST_DATA", "")
 _FOLDERS = ("statfiles", "misc")
 _FILES = sorted(
