@@ -19,9 +19,10 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.hierarchies.preview import AlignedTable, align
-from dpdesk.engine.methods.k_anonymity import mondrian as methods
+from dpdesk.engine.methods.k_anonymity import required_cuts
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells
 from dpdesk.engine.methods.k_anonymity.globally import KOptimize
+from dpdesk.engine.methods.k_anonymity.mondrian import mondrian
 from dpdesk.engine.methods.k_anonymity.required import RequireParameter, requirements_of
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, SensitiveCounts, Values
 from dpdesk.engine.methods.k_anonymity.scales import scale_of
@@ -121,9 +122,12 @@ def test_mondrian_cuts_where_both_sides_meet_what_is_asked(
     scales = [scale_of(each, frozenset(), by_size=False) for each in aligned.hierarchies]
     place = scales, aligned.codes, aligned.counts, k
     with pytest.MonkeyPatch.context() as patch:
-        if narrow:  # a few counts at a time
-            patch.setattr(methods, "_MOST_COUNTS", 9)
-        parts = methods.required_mondrian(*place, sensitive.constraints, CancelToken(), along=along)
+        if narrow:  # a few counts at a time, and parts of four rows and more level by level
+            patch.setattr(required_cuts, "_MOST_COUNTS", 9)
+            patch.setattr(required_cuts, "LEAST_PART", 3)
+        parts = required_cuts.required_mondrian(
+            *place, sensitive.constraints, CancelToken(), along=along
+        )
     everything = range(size)
     assert (parts is not None) is sensitive.meets(everything, everything)
     if parts is None:
@@ -168,9 +172,9 @@ def test_nothing_required_gives_the_cuts_of_k_alone() -> None:
     held = {"s": SensitiveCounts(Values.of(_VALUES, _TREE), at, at % 4, counts)}
     place = scales, codes, counts, 3
     for along in (True, False):
-        expected = methods.mondrian(*place, CancelToken(), along=along)
+        expected = mondrian(*place, CancelToken(), along=along)
         asked = Constraints(free, held)
-        found = methods.required_mondrian(*place, asked, CancelToken(), along=along)
+        found = required_cuts.required_mondrian(*place, asked, CancelToken(), along=along)
         assert found is not None
         groups = [
             {frozenset(part.tolist()) for part in np.split(each.tuples, each.starts[1:-1])}
@@ -387,14 +391,14 @@ def test_relaxed_classes_pass_and_no_cut_would_leave_two_that_do(
     way = {"k": k, "algorithm": "mondrian", "strict": False, "values": values}
     with pytest.MonkeyPatch.context() as patch:
         if narrow:
-            patch.setattr(methods, "_MOST_COUNTS", 9)
+            patch.setattr(required_cuts, "_MOST_COUNTS", 9)
         found = _released(sensitive, way)
     if found is None:
         return
     _, aligned, asked = sensitive.apart
     scales = [scale_of(each, frozenset(), by_size=False) for each in aligned.hierarchies]
     place = scales, aligned.codes, aligned.counts, k, asked, CancelToken()
-    parts = methods.required_mondrian(*place, strict=False)
+    parts = required_cuts.required_mondrian(*place, strict=False)
     assert parts is not None
     whole = asked.whole
     for low, high in zip(parts.starts, parts.starts[1:], strict=False):

@@ -42,10 +42,10 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
     Parts,
     in_groups,
     mondrian,
-    required_mondrian,
 )
 from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, preferred
 from dpdesk.engine.methods.k_anonymity.required import stated
+from dpdesk.engine.methods.k_anonymity.required_cuts import required_mondrian
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, constrained_table
 from dpdesk.engine.methods.k_anonymity.samarati import samarati
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of

@@ -48,10 +48,10 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
     in_groups,
     loss_of,
     mondrian,
-    required_mondrian,
 )
 from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, stars
 from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
+from dpdesk.engine.methods.k_anonymity.required_cuts import required_mondrian
 from dpdesk.engine.methods.k_anonymity.requirements import ClassCounts, Constraints, Values
 from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 from dpdesk.engine.recoded import row_keys
