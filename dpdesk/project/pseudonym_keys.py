@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.messages import msg
@@ -38,9 +38,6 @@ from dpdesk.project.review.keys import (
     sealed_under,
 )
 from dpdesk.project.review.texts import is_hex, shown, time_text
-
-if TYPE_CHECKING:
-    pass
 
 KEY_KIND, BACKUP_KIND = "dpdesk-pseudonym-key", "dpdesk-pseudonym-key-backup"
 _SECRET, _ID = 32, 16
