@@ -28,6 +28,8 @@ from dpdesk.engine.noise import randomness
 from tests.helpers.pinned import pin
 from tests.helpers.postgres import postgres_server
 
+pytestmark = pytest.mark.cheap_prints
+
 Row = tuple[str, int | None, dt.date, float, str, bool]
 NAMES = ("zip", "age", "born", "pay", "illness", "member")
 ILLNESSES = ("none", "Grippe, „schwer“", "cold", "gout")

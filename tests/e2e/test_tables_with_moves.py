@@ -22,6 +22,8 @@ from dpdesk.io.canonical import read_canonical
 from dpdesk.io.release_folder import seal_bytes
 from tests.e2e.test_table_release import forge
 
+pytestmark = pytest.mark.cheap_prints
+
 PLAN = (
     'version = 1\n[source]\npath = "firms.csv"\n[protection]\nmethod = "table"\n'
     'rows = ["a", "b"]\ncolumns = ["c"]\nrule = [{ rule = "threshold", n = 2, range = 0.3 }]\n'

@@ -24,6 +24,8 @@ from tests.helpers.cubes import people, release, write_plan, write_register
 from tests.helpers.debits import open_here
 from tests.helpers.forging import canonical, manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 
 class Agency:
     """Whoever holds a register, its plan, its ledger and a release, at the browser's window."""

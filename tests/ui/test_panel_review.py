@@ -30,6 +30,8 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.releases import SOURCE, release, write_source
 
+pytestmark = pytest.mark.cheap_prints
+
 
 class Room:
     """The panel with its workbench."""

@@ -21,6 +21,8 @@ from tests.helpers.a11y import findings
 from tests.helpers.review_room import Room, Rooms
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, approve, people, write_plan
 
+pytestmark = pytest.mark.cheap_prints
+
 Three = tuple[Person, Person, Person]
 At = Callable[..., Room]
 

@@ -29,6 +29,8 @@ from tests.helpers.review_room import Room, Rooms
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, people, write_plan
 from tests.helpers.told import faults
 
+pytestmark = pytest.mark.cheap_prints
+
 Three = tuple[Person, Person, Person]
 Part = TypeVar("Part", bound=QWidget)
 

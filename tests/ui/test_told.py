@@ -29,6 +29,8 @@ from tests.helpers.events import settle
 from tests.helpers.sitting import Sitting
 from tests.helpers.told import faults, texts
 
+pytestmark = pytest.mark.cheap_prints
+
 SAMPLE = Path(__file__).parents[2] / "resources/sample"
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
 ASIDE = (

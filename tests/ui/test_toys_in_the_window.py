@@ -29,6 +29,8 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
+pytestmark = pytest.mark.cheap_prints
+
 KINDS = ("silent", "rows", "promising", "tables")
 
 

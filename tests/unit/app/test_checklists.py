@@ -24,6 +24,8 @@ from dpdesk.project.review.votes import ItemStatus as Status
 from tests.helpers import releases as town
 from tests.helpers.forging import manifest_of, places, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 # What sealing again makes right, or what no claim rests on.
 REWRITTEN = (
     "format", "dpdesk", "created", "files", "sha256", "bytes", "about.html", "microdata.csv",
