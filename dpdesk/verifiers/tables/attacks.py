@@ -16,9 +16,6 @@ from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.tabulation import INTERVAL, IS_LEAST, PRIMARY, WIDTH, CellTable
 from dpdesk.verifiers.reading import number
 from dpdesk.verifiers.tables.intervals import (
-    Floats,
-    InfeasibleError,
-    Ints,
     Points,
     Room,
     Row,
@@ -27,10 +24,11 @@ from dpdesk.verifiers.tables.intervals import (
     ranges,
     reached,
 )
-from dpdesk.verifiers.tables.moves import Alone, Shown, by_single_sums
+from dpdesk.verifiers.tables.moves import Alone, People, Shown, by_single_sums
+from dpdesk.verifiers.tables.programs import Floats, InfeasibleError, Ints
 from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place_of
 
-_EVERYONE, _TOLERANCE, _OPEN, _NEAR = -2, 1e-6, 1e-3, 1e-9
+_TOLERANCE, _OPEN, _NEAR = 1e-6, 1e-3, 1e-9
 _SEED, _TRIES, _DIGITS = 7, 12, 12
 _LARGE, _LARGEST_PART, _WORK, _LEAST_TRIES = 400, 4_000, 400_000, 8
 """Of parts that are not small, so many programs are solved for what their cells could be."""
@@ -628,7 +626,6 @@ def _by_single_ones(
     stay does so for each of them.
     """
     singletons, (moves, informed) = who
-    points = Points(room := Room(moves), kept.owner)
     alone = Alone(kept.owner, kept.value, kept.told) if singletons else None
     far = shown.reach(moves.low, moves.high, alone)
     ends = np.minimum(kept.lower_required, -moves.low), kept.upper_required
@@ -636,28 +633,21 @@ def _by_single_ones(
     narrow = far[0] + far[1] < kept.width
     left = np.flatnonzero(kept.unsafe & (open_[0] | open_[1] | narrow))
     looked = int(kept.unsafe.sum()) - max(0, len(left) - MOST_PROGRAMS // 2)
-    cells: dict[int, list[int]] = {_EVERYONE: []} if informed else {}
-    for place in np.flatnonzero(kept.owner >= 0).tolist() if singletons else []:
-        cells.setdefault(int(kept.owner[place]), []).append(place)
+    asked = np.isin(np.arange(len(kept.value)), left[: MOST_PROGRAMS // 2])
+    enough = [np.where(asked, _enough(kept.value, end), inf) for end in ends]
+    people = People.of(alone, informed=informed)
+    points = Points(room := Room(moves), moves, people.cells, enough)
     for place in left[: MOST_PROGRAMS // 2].tolist():
-        others = [who for who in cells if who != kept.owner[place]]
-        if kept.owner[place] >= 0 and not kept.told:
-            # Another cell with one contributor and the same value may be the same contributor's.
-            others = [
-                who
-                for who in others
-                if who == _EVERYONE or kept.value[cells[who][0]] != kept.value[place]
-            ]
-        down = min(float(kept.lower_required[place]), -float(moves.low[place]))
-        for upward, need in ((False, down), (True, float(kept.upper_required[place]))):
-            enough = _enough(kept, place, need)
-            groups = [[] if far[int(upward)][place] >= enough else others]
+        others = people.others(kept.owner[place], kept.value[place], told=kept.told)
+        for upward in (False, True):
+            need, least = (float(each[upward][place]) for each in (ends, enough))
+            groups = [others[:0] if far[int(upward)][place] >= least else others]
             while groups:
                 token.check()
-                group = points.left(place, need, groups.pop(), enough, upward=upward)
-                fixed = [cell for who in group for cell in cells[who]]
-                reach = points.far(place, need, upward=upward, fixed=fixed) if group else need
-                if reach >= enough:
+                group = points.left(place, groups.pop(), upward=upward)
+                fixed = people.known(group)
+                reach = points.far(place, need, upward=upward, fixed=fixed) if len(group) else need
+                if reach >= least:
                     continue
                 if len(group) > 1:
                     groups += [group[: len(group) // 2], group[len(group) // 2 :]]
@@ -667,7 +657,7 @@ def _by_single_ones(
                 if not _reaches(kept, place, reach, most):
                     return _closer_alone(attacked, place, fixed), looked
         if narrow[place]:
-            every = [cells[who] for who in others]
+            every = [list(people.cells[who]) for who in others.tolist()]
             told = _narrows(kept, place, every, room, beforehand, token)
             if told is not None:
                 return _closer_alone(attacked, place, told), looked
@@ -710,12 +700,12 @@ def _closer_alone(attacked: Attacked, place: int, fixed: Sequence[int]) -> str:
     return _closer(attacked, place, alone)
 
 
-def _enough(kept: Kept, place: int, need: float) -> float:
-    return need - _TOLERANCE * max(need, abs(float(kept.value[place])) * 1e-3, 1e-9)
+def _enough(value: Floats, need: Floats) -> Floats:
+    return need - _TOLERANCE * np.maximum(need, np.maximum(np.abs(value) * 1e-3, 1e-9))
 
 
 def _reaches(kept: Kept, place: int, reach: float, need: float) -> bool:
-    return reach >= _enough(kept, place, need)
+    return bool(reach >= _enough(kept.value[[place]], np.array([need]))[0])
 
 
 def _closer(attacked: Attacked, place: int, who: str) -> str:

@@ -18,11 +18,8 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsmr
 
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
+from dpdesk.verifiers.tables.programs import Flags, Floats, Ints, Program, times
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Row = tuple[Mapping[int, float], float]
 """An equation over unknowns: their coefficients, and what their sum is."""
 
@@ -48,10 +45,6 @@ class Unknowns:
     def sums(self) -> Floats:
         """What each equation comes to."""
         return np.array([total for _, total in self.rows], dtype=np.float64)
-
-
-class InfeasibleError(Exception):
-    """No values of the suppressed cells satisfy the published ones."""
 
 
 def ranges(
@@ -122,6 +115,7 @@ class Room:
         ends = np.flatnonzero(np.diff(self._part[order])) + 1
         self.parts: list[Ints] = list(np.split(order, ends)) if len(order) else []
         self._kept: dict[int, tuple[csr_array, Floats, float]] = {}
+        self._programs: dict[int, Program] = {}
 
     def _inner(self, number: int) -> tuple[csr_array, Floats, float]:
         """The equations of a part, their sums, and the largest number in it."""
@@ -144,6 +138,8 @@ class Room:
         """
         inner, sums, _ = self._inner(int(self._part[columns[0]]))
         given = inner, sums, self._box[columns, 0]
+        if len(columns) <= SOON_IN_A_PROGRAM:
+            return sides_by_program(*given)
         found = both_sides(*given, token)
         if found is None and len(columns) <= MOST_IN_A_PROGRAM:
             token.check()
@@ -178,7 +174,9 @@ class Room:
                 box[at] = max(box[at, 0], -down), min(box[at, 1], up)
         box[np.isin(columns, np.asarray(fixed, dtype=np.int64))] = 0.0
         cost /= np.abs(cost).max()
-        point = _end(inner, sums / (unit or largest), box, cost)
+        if number not in self._programs:
+            self._programs[number] = Program(inner, moves=not self._sums.any())
+        point = self._programs[number].end(sums / (unit or largest), box, cost)
         return columns, None if point is None else point * (unit or largest)
 
     def whole_end(self, place: int, way: float, size: float) -> tuple[Ints, Floats | None]:
@@ -210,43 +208,56 @@ class Room:
 class Points:
     """Moves that were found for one unknown and protect others from the same people, too.
 
-    ``owner`` says whose an unknown is, below 0: nobody's. A move in which all that is someone's
-    stays is possible for all that this person knows.
+    ``cells`` says in which unknowns each person is alone, ``enough`` how far each unknown has to
+    go down and up. A move in which all that is someone's stays is possible for all that this
+    person knows; it can be made as often, on and back, as the bounds of what it moves allow.
     """
 
-    def __init__(self, room: Room, owner: Ints) -> None:
-        self._room, self._owner = room, owner
-        self._found: list[tuple[Floats, float, frozenset[int]]] = []
+    def __init__(
+        self,
+        room: Room,
+        unknowns: Unknowns,
+        cells: Sequence[Sequence[int]],
+        enough: Sequence[Floats],
+    ) -> None:
+        self._room, self._unknowns, self._enough = room, unknowns, enough
+        places = [(person, cell) for person, own in enumerate(cells) for cell in own]
+        self._person, self._cell = np.array(places, np.int64).reshape(-1, 2).T
+        self._people = len(cells)
+        self._moved: list[Flags] = []
+        self._there: dict[tuple[int, bool], list[int]] = {}
 
     def far(self, place: int, need: float, *, upward: bool, fixed: Sequence[int]) -> float:
         """As :meth:`Room.far`; the move is remembered."""
         point = self._room.moved(place, need, upward=upward, fixed=fixed)
-        if len(self._found) < _MOST_POINTS:
-            owners = self._owner[np.flatnonzero(point)]
-            self._found.append((point, need, frozenset(owners.tolist())))
+        if len(self._moved) < _MOST_POINTS and point.any():
+            self._remember(point, need)
         return abs(float(point[place]))
 
-    def left(
-        self,
-        place: int,
-        need: float,
-        people: Sequence[int],
-        enough: float,
-        *,
-        upward: bool,
-    ) -> list[int]:
-        """The people for whom no known move takes an unknown far ``enough``.
+    def _remember(self, point: Floats, unit: float) -> None:
+        """Note where a move reaches far enough, and who would know of it."""
+        cells = np.flatnonzero(point)
+        amounts, low, high = point[cells], self._unknowns.low[cells], self._unknowns.high[cells]
+        on, back = times(amounts, low, high)
+        ends = np.stack([amounts * max(on, 1.0), -amounts * max(back, 0.0)])
+        # What moves little in large units is too inexact to be asked.
+        plain = np.abs(amounts) >= _ALIKE * unit
+        for upward, reach in ((False, -ends.min(axis=0)), (True, ends.max(axis=0))):
+            for cell in cells[plain & (reach >= self._enough[int(upward)][cells])].tolist():
+                self._there.setdefault((cell, upward), []).append(len(self._moved))
+        moved = np.zeros(self._people, dtype=bool)
+        moved[self._person[point[self._cell] != 0]] = True
+        self._moved.append(moved)
 
-        A move that was found in much larger units is too inexact to be asked.
-        """
-        left, way = list(people), 1.0 if upward else -1.0
-        for point, unit, owners in self._found:
-            if left and need >= unit * _ALIKE and way * float(point[place]) >= enough:
-                left = [who for who in left if who in owners]
-        return left
+    def left(self, place: int, people: Ints, *, upward: bool) -> Ints:
+        """The people for whom no known move takes an unknown far enough."""
+        for number in self._there.get((place, upward), ()):
+            if len(people):
+                people = people[self._moved[number][people]]
+        return people
 
 
-_MOST_POINTS, _ALIKE = 1_000, 1e-2
+_MOST_POINTS, _ALIKE = 5_000, 1e-2
 _FAR = 1e6
 _NEAR = 1e-9
 
@@ -258,25 +269,6 @@ def _parts(matrix: csr_array, count: int) -> NDArray[np.int64]:
     links = coo_array((ones, (at[1], count + at[0])), shape=(count + rows,) * 2)
     _, part = connected_components(links, directed=False)
     return np.unique(part[:count], return_inverse=True)[1].astype(np.int64)
-
-
-def _end(matrix: csr_array, sums: Floats, box: Floats, cost: Floats) -> Floats | None:
-    """The point at one end; None where there is no end."""
-    given = {"A_eq": matrix, "b_eq": sums} if matrix.shape[0] else {}
-    found = linprog(cost, **given, bounds=box, method="highs")
-    if found.status == 3:
-        return None
-    if found.status == 2:
-        # The solver may not tell whether there is no point or no end.
-        there = linprog(np.zeros(len(cost)), **given, bounds=box, method="highs")
-        if there.status == 0:
-            return None
-        raise InfeasibleError
-    if found.status != 0:
-        raise ArithmeticError(
-            msg("a linear program was not solved: {message}", message=found.message)
-        )
-    return np.asarray(found.x, dtype=np.float64)
 
 
 # What whole numbers tell of suppressed counts, by integer programs of the verifier's own.
@@ -372,8 +364,8 @@ class WholeRoom(Room):
 
 
 _TURNS, _FEW_TURNS, _AGAIN, _MANY = 60, 5, 4, 240_000
-MOST_IN_A_PROGRAM = 40_000
-"""Unknowns of a part up to which a program looks for a point inside."""
+SOON_IN_A_PROGRAM, MOST_IN_A_PROGRAM = 5_000, 40_000
+"""Unknowns of a part up to which a program looks for a point inside: at once, and at all."""
 _FLOOR, _INSIDE = 0.05, 1e-3
 _EXACT, _SAME = 1e-12, 1e-9
 _DRAWN = 11

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.tabulation import CAN_MOVE, CellTable
-from dpdesk.verifiers.tables.intervals import Floats, Ints, Unknowns
+from dpdesk.verifiers.tables.intervals import Unknowns
+from dpdesk.verifiers.tables.programs import Floats, Ints, times
 from dpdesk.verifiers.tables.published import Place
 
 _CLOSE = 1e-7
 _MOST_TIMES = 1e6
 _ROUNDS = 8
+_EVERYONE = -2
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ class Shown:
         """
         found = np.zeros((2, len(low)))
         for cells, amounts in self.moves:
-            on, back = _times(amounts, low[cells], high[cells])
+            on, back = times(amounts, low[cells], high[cells])
             counts = np.ones(len(cells), bool) if alone is None else alone.hidden(cells)
             ends = np.stack([amounts * on, amounts * -back])[:, counts]
             at = cells[counts]
@@ -94,20 +96,12 @@ class Shown:
             whole = np.rint(parts)
             if np.abs(parts - whole).max() > _CLOSE:
                 continue
-            times = _times(whole, low[cells], high[cells])
-            on, back = (np.floor(min(each, _MOST_TIMES) + _CLOSE) for each in times)
+            ways = times(whole, low[cells], high[cells])
+            on, back = (np.floor(min(each, _MOST_TIMES) + _CLOSE) for each in ways)
             ends = np.stack([whole * on, whole * -back])
             found[0, cells] = np.maximum(found[0, cells], -ends.min(axis=0))
             found[1, cells] = np.maximum(found[1, cells], ends.max(axis=0))
         return found
-
-
-def _times(amounts: Floats, low: Floats, high: Floats) -> tuple[float, float]:
-    """How often a move can be made, and its opposite."""
-    up, down = amounts > 0, amounts < 0
-    on = np.concatenate([high[up] / amounts[up], low[down] / amounts[down]])
-    back = np.concatenate([-low[up] / amounts[up], -high[down] / amounts[down]])
-    return float(on.min()), float(back.min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +122,43 @@ class Alone:
             return np.ones(len(cells), dtype=bool)
         names = self.owner[cells][owned] if self.told else self.value[cells][owned]
         return owned if (names == names[0]).all() else np.zeros(len(cells), dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who knows more than the plan says: the cells in which each is alone, none for who sees only
+    that no suppressed count is 0. ``owner`` and ``value`` are those of the first cells.
+    """
+
+    cells: Sequence[Sequence[int]]
+    owner: Ints
+    value: Floats
+
+    @classmethod
+    def of(cls, alone: Alone | None, *, informed: bool) -> People:
+        """The contributors of ``alone``, and who is ``informed``."""
+        cells: dict[int, list[int]] = {_EVERYONE: []} if informed else {}
+        values = [np.nan] * informed
+        for place in np.flatnonzero(alone.owner >= 0).tolist() if alone is not None else ():
+            assert alone is not None
+            own = cells.setdefault(int(alone.owner[place]), [])
+            values += [] if own else [float(alone.value[place])]
+            own.append(place)
+        return cls(tuple(cells.values()), np.array(list(cells), np.int64), np.array(values, float))
+
+    def others(self, owner: int, value: float, *, told: bool) -> Ints:
+        """The numbers of those whom a cell of this owner does not belong to.
+
+        Where owners are not ``told``, cells of one contributor and the same value may be one's.
+        """
+        there = self.owner != owner
+        if owner >= 0 and not told:
+            there &= self.value != value
+        return np.flatnonzero(there)
+
+    def known(self, group: Ints) -> list[int]:
+        """The cells of a group of people together."""
+        return [cell for who in group.tolist() for cell in self.cells[who]]
 
 
 def by_single_sums(unknowns: Unknowns) -> tuple[Floats, Floats]:

@@ -62,8 +62,8 @@ def test_the_same_is_told_by_one_program_as_by_programs_of_each_cell(
             told.add(int(cell))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(attacks, "_LARGE", 0)
-        if not projected:
-            patch.setattr(intervals, "both_sides", lambda *given: None)
+        if projected:
+            patch.setattr(intervals, "SOON_IN_A_PROGRAM", 0)
         fault, left = told_in_public(attacked, [False], TOKEN)
     assert bool(fault) is bool(told)
     assert left == 0
@@ -90,7 +90,8 @@ def test_cells_beyond_the_limit_are_not_looked_at(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(attacks, "_LARGE", 3)
     monkeypatch.setattr(attacks, "_WORK", 0)
     monkeypatch.setattr(attacks, "_LEAST_TRIES", 0)
-    monkeypatch.setattr(intervals, "MOST_IN_A_PROGRAM", 3)
+    for limit in ("SOON_IN_A_PROGRAM", "MOST_IN_A_PROGRAM"):
+        monkeypatch.setattr(intervals, limit, 3)
     monkeypatch.setattr(intervals, "both_sides", lambda *given: None)
     found = open_check(attacked, [False], TOKEN, None)
     assert found.status is CheckStatus.NOT_CHECKED
@@ -105,6 +106,5 @@ def test_a_cell_of_millions_that_moves_with_one_of_a_few_needs_no_program_of_its
     counts = np.array([10**7, 2, 3, 10**7])
     attacked, _, _ = suppressed(counts, hidden.ravel(), (2, 2))
     monkeypatch.setattr(attacks, "_LARGE", 0)
-    monkeypatch.setattr(intervals, "both_sides", lambda *given: None)
     monkeypatch.delattr(intervals.Room, "end")
     assert told_in_public(attacked, [False], TOKEN) == ("", 0)
