@@ -141,7 +141,7 @@ class Drawn:
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.booleans(), st.booleans())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_contributors_tell_what_programs_of_each_of_them_tell(
     seed: int, names: bool, signed: bool, sliding: bool, remembered: bool
 ) -> None:
@@ -168,3 +168,38 @@ def test_one_interval_that_is_too_narrow_or_too_wide_is_found(seed: int) -> None
     upper[cell] = str(float(upper[cell]) + float(rng.choice([-0.5, 0.5])))
     forged = {"t.csv": replace(kept["t.csv"], internal={**inside, "upper": tuple(upper)})}
     assert drawn.found(forged, names=False, signed=False)[1] != ""
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_a_remembered_move_protects_from_no_one_who_can_tell(seed: int) -> None:
+    drawn, rng = Drawn.of(seed, signed=False, sliding=False), np.random.default_rng(seed)
+    places = np.flatnonzero(drawn.hidden)
+    count = len(places)
+    if not count:
+        return
+    rows = [dict(zip(*_inside(row[places]), strict=True)) for row in drawn.matrix]
+    high = rng.choice([0.5, 1.0, 3.0, np.inf], count)
+    unknowns = intervals.Unknowns(
+        [(row, 0.0) for row in rows if row], np.minimum(-drawn.values[places], -0.0), high
+    )
+    people = [np.flatnonzero(rng.random(count) < 0.2).tolist() for _ in range(6)]
+    enough = rng.integers(1, 5, (2, count)).astype(float)
+    room = intervals.Room(unknowns)
+    points = intervals.Points(room, unknowns, people, [*enough])
+    for place in rng.permutation(count)[:5].tolist():
+        points.far(place, 1.0, upward=bool(rng.random() < 0.5), fixed=people[place % 6])
+    everyone = np.arange(len(people))
+    for place in range(count):
+        for upward in (False, True):
+            need = float(enough[int(upward)][place])
+            left = points.left(place, everyone, upward=upward)
+            for who in np.setdiff1d(everyone, left).tolist():
+                reach = room.far(place, need, upward=upward, fixed=people[who])
+                assert reach >= need * (1 - 1e-6)
+
+
+def _inside(row: np.ndarray) -> tuple[list[int], list[float]]:
+    """The places and factors of an equation."""
+    at = np.flatnonzero(row)
+    return at.tolist(), row[at].astype(float).tolist()
