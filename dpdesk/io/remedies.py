@@ -107,7 +107,8 @@ def _likely(dialect: Dialect, result: ScanResult) -> Iterator[tuple[Option, ...]
     marks = list(_marks(dialect))
     leave = [kind for kind in (UNEVEN, NULS) if kind not in dialect.allow]
     if result.fault == NUL:
-        if result.line <= result.first_line:  # else what stands above is in no such encoding
+        # A delimiter has a NUL in it as well: lines above that have some are in another encoding.
+        if not result.first_line or result.line <= result.first_line or result.fields <= 1:
             yield from ((("encoding", name),) for name in ("utf-16-le", "utf-16-be"))
         yield from ((("allow", _allowing(dialect, NULS)),),)
     yield from ((mark,) for mark in marks)
