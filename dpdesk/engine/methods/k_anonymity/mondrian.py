@@ -174,7 +174,7 @@ def _cut_up(
         middle = -1
         total = rows[low:high].sum()
         if high - low > until and total >= 2 * k:
-            _spread(places, low, high, sizes, weights, least, most, order)
+            spread_of(places, low, high, sizes, weights, least, most, order)
             for j in order:
                 if least[j] == most[j]:
                     continue
@@ -196,7 +196,7 @@ def _cut_up(
 
 
 @kernel
-def _spread(
+def spread_of(
     places: Array, low: int, high: int, sizes: Array, weights: Array, least: Array, most: Array,
     order: Array,
 ) -> None:  # fmt: skip

@@ -28,6 +28,7 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
     Parts,
     cut_at,
     joined,
+    spread_of,
     tables,
 )
 from dpdesk.engine.methods.k_anonymity.requirements import (
@@ -282,40 +283,46 @@ class _Cutter:
         near to a limit is decided exactly, and those parts are asked again.
         """
         column, place = np.full(len(lows), -1, np.int64), np.zeros(len(lows), np.int64)
-        open_, told = np.arange(len(lows)), _NOTHING_TOLD
+        open_, exact = np.arange(len(lows)), _NOTHING_EXACT
         while len(open_):
             given = order, lows[open_], highs[open_]
-            found, at, near = self._cuts_at(*given, only[open_], told, token)
+            found, at, near = self._cuts_at(*given, only[open_], exact, token)
             column[open_], place[open_] = found, at
             numbers = np.where(near, np.cumsum(near) - 1, -1)
             open_ = open_[near]
             asked = lows[open_], highs[open_], found[near], at[near]
-            told = self._tell(order, asked, _renumbered(told, numbers), token)
+            exact = self._answer(order, asked, _renumbered(exact, numbers), token)
         return column, place
 
     def _cuts_at(
-        self, order: Array, lows: Array, highs: Array, only: Array, told: Array, token: CancelToken
+        self,
+        order: Array,
+        lows: Array,
+        highs: Array,
+        only: Array,
+        exact: Array,
+        token: CancelToken,
     ) -> tuple[Array, Array, Array]:
         """What :func:`_find_cuts` finds."""
         column, place = np.empty(len(lows), np.int64), np.empty(len(lows), np.int64)
         near = np.zeros(len(lows), np.bool_)
 
-        def work(some: slice, told_from: Array, stop: Array) -> None:
+        def work(some: slice, exact_at: Array, stop: Array) -> None:
             _find_cuts(
                 order, lows[some], highs[some], only[some], self.places, self.counts, self._k,
-                *self._fixed, told, told_from, column[some], place[some], near[some], stop,
+                *self._fixed, exact, exact_at, column[some], place[some], near[some], stop,
             )  # fmt: skip
 
-        _in_threads(work, highs - lows, told, token)
+        _in_threads(work, highs - lows, exact, token)
         return column, place, near
 
     def ends(self, order: Array, lows: Array, highs: Array, token: CancelToken) -> Array:
         """Cut strict parts until none has a cut, in place; where those begin that are cut off."""
         first, by_place = lows, np.argsort(lows)
         lows, highs = lows[by_place], highs[by_place]
-        found, told = [], _NOTHING_TOLD
+        found, exact = [], _NOTHING_EXACT
         while len(lows):
-            some = self._cut_to_ends(order, lows, highs, told, token)
+            some = self._cut_to_ends(order, lows, highs, exact, token)
             found += [starts for starts, _ in some]
             open_ = np.concatenate([lines for _, lines in some])
             open_ = open_[np.argsort(open_[:, 0])]
@@ -324,29 +331,29 @@ class _Cutter:
             numbers = np.full(len(lows), -1)
             numbers[at[same]] = np.flatnonzero(same)
             lows, highs, *cut = open_.T
-            told = self._tell(order, (lows, highs, *cut), _renumbered(told, numbers), token)
+            exact = self._answer(order, (lows, highs, *cut), _renumbered(exact, numbers), token)
         return np.setdiff1d(np.concatenate(found), first, assume_unique=True)
 
     def _cut_to_ends(
-        self, order: Array, lows: Array, highs: Array, told: Array, token: CancelToken
+        self, order: Array, lows: Array, highs: Array, exact: Array, token: CancelToken
     ) -> list[tuple[Array, Array]]:
         """What :func:`_cut_deep` finds, by some parts each."""
 
-        def work(some: slice, told_from: Array, stop: Array) -> tuple[Array, Array]:
+        def work(some: slice, exact_at: Array, stop: Array) -> tuple[Array, Array]:
             size = int((highs[some] - lows[some]).sum())
             starts, open_ = np.empty(size, np.int64), np.empty((size, 4), np.int64)
             found, left = _cut_deep(
                 order, lows[some], highs[some], self.places, self.counts, self._k, *self._fixed,
-                told, told_from, starts, open_, stop,
+                exact, exact_at, starts, open_, stop,
             )  # fmt: skip
             return starts[:found].copy(), open_[:left].copy()
 
-        return _in_threads(work, highs - lows, told, token)
+        return _in_threads(work, highs - lows, exact, token)
 
-    def _tell(
-        self, order: Array, asked: tuple[Array, ...], told: Array, token: CancelToken
+    def _answer(
+        self, order: Array, asked: tuple[Array, ...], exact: Array, token: CancelToken
     ) -> Array:
-        """What was told before, and whether the cut of each part passes, decided exactly."""
+        """The earlier answers, and whether the cut of each part passes, decided exactly."""
         lows, highs, column, place = asked
         for few in self._batches(np.arange(len(lows))):
             token.check()
@@ -354,28 +361,33 @@ class _Cutter:
             tuples = order[entries]
             right = self.places[tuples, column[few][which]] > place[few][which]
             passed = self._both_pass(tuples, which, right)
-            told = np.concatenate([told, np.stack([few, column[few], place[few], passed], axis=1)])
-        return told[np.argsort(told[:, 0], kind="stable")]
+            exact = np.concatenate(
+                [exact, np.stack([few, column[few], place[few], passed], axis=1)]
+            )
+        return exact[np.argsort(exact[:, 0], kind="stable")]
 
 
-_NOTHING_TOLD = np.zeros((0, 4), np.int64)
+_NOTHING_EXACT = np.zeros((0, 4), np.int64)
 _Found = TypeVar("_Found")
 
 
-def _renumbered(told: Array, numbers: Array) -> Array:
-    """What was told of the parts that get a new number; −1 for others."""
-    new = numbers[told[:, 0]]
-    return np.column_stack([new, told[:, 1:]])[new >= 0]
+def _renumbered(exact: Array, numbers: Array) -> Array:
+    """The answers on parts that get a new number; −1 for others."""
+    new = numbers[exact[:, 0]]
+    return np.column_stack([new, exact[:, 1:]])[new >= 0]
 
 
 def _in_threads(
-    work: Callable[[slice, Array, Array], _Found], sizes: Array, told: Array, token: CancelToken
+    work: Callable[[slice, Array, Array], _Found], sizes: Array, exact: Array, token: CancelToken
 ) -> list[_Found]:
     """Do something with all parts, by as many threads as there are cores where they are large.
 
-    Each gets some parts, where what was told of each begins, and a flag that stops it.
+    Each gets some parts, where the answers on each begin, and a flag that stops it.
     """
-    told_from, after = np.searchsorted(told[:, 0], np.arange(len(sizes) + 1)), np.cumsum(sizes)
+    exact_at, after = (
+        np.searchsorted(exact[:, 0], np.arange(len(sizes) + 1)),
+        np.cumsum(sizes),
+    )
     threads = cpu_count() or 1 if after[-1] > LEAST_PART else 1
     pieces = 1 if threads == 1 else _SHARES * threads
     shares = after[-1] * np.arange(1, pieces) // pieces
@@ -387,7 +399,7 @@ def _in_threads(
 
     def share(number: int) -> _Found:
         low, high = int(ends[number]), int(ends[number + 1])
-        return work(slice(low, high), told_from[low : high + 1], stop)
+        return work(slice(low, high), exact_at[low : high + 1], stop)
 
     with token.on_cancel(stopping):
         if threads == 1:
@@ -411,18 +423,21 @@ def _by_tuple(each: SensitiveCounts) -> tuple[SensitiveCounts, Array, Array, Arr
 def _find_cuts(
     order: Array, lows: Array, highs: Array, only: Array, places: Array, rows: Array, k: int,
     sizes: Array, weights: Array, heights: Array, bounds: Array, nodes: Array, along: bool,
-    held: Any, told: Array, told_from: Array, column: Array, place: Array, near: Array, stop: Array,
+    held: Any, exact: Array, exact_at: Array, column: Array, place: Array, near: Array, stop: Array,
 ) -> None:  # fmt: skip
     """The cut of each part whose sides have k rows and meet what is required.
 
     ``column`` gets its attribute, −1 without a cut, and ``place`` the last place on its left; where
-    ``near``, that cut passes but for rounding. ``told[told_from[p]:told_from[p + 1]]`` says of cuts
+    ``near``, that cut passes but for rounding. ``exact[exact_at[p]:exact_at[p + 1]]`` says of cuts
     of part p, attribute and place, whether they do.
     """
     most, entries = _largest(order, lows, highs, held)
     inside = _room(most, entries, places, held)
     for part in range(len(lows)):
-        some, known = order[lows[part] : highs[part]], told[told_from[part] : told_from[part + 1]]
+        some, known = (
+            order[lows[part] : highs[part]],
+            exact[exact_at[part] : exact_at[part + 1]],
+        )
         column[part], place[part], near[part] = _cut_of(
             some, only[part], places, rows, k, sizes, weights, heights, bounds, nodes, along, held,
             inside, known, stop,
@@ -433,7 +448,7 @@ def _find_cuts(
 def _cut_deep(
     order: Array, lows: Array, highs: Array, places: Array, rows: Array, k: int, sizes: Array,
     weights: Array, heights: Array, bounds: Array, nodes: Array, along: bool, held: Any,
-    told: Array, told_from: Array, starts: Array, open_: Array, stop: Array,
+    exact: Array, exact_at: Array, starts: Array, open_: Array, stop: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """Cut parts to their ends, in place; how many parts there are, and how many are not decided.
 
@@ -446,7 +461,7 @@ def _cut_deep(
     found, undecided = 0, 0
     for part in range(len(lows)):
         low_of[0], high_of[0] = lows[part], highs[part]
-        waiting, known = 1, told[told_from[part] : told_from[part + 1]]
+        waiting, known = 1, exact[exact_at[part] : exact_at[part + 1]]
         while waiting:
             waiting -= 1
             low, high = low_of[waiting], high_of[waiting]
@@ -456,7 +471,7 @@ def _cut_deep(
             )  # fmt: skip
             if stop[0] != 0:
                 return 0, 0
-            known = told[:0]
+            known = exact[:0]
             if near:
                 open_[undecided, 0], open_[undecided, 1] = low, high
                 open_[undecided, 2], open_[undecided, 3] = j, place
@@ -487,7 +502,8 @@ def _cut_of(
         return -1, 0, False
     for at in range(size):
         inside.places[at] = places[some[at]]
-    _rank(inside.places[:size], sizes, weights, inside.least, inside.most, inside.ranked)
+    place = inside.least, inside.most, inside.ranked
+    spread_of(inside.places, 0, size, sizes, weights, *place)
     _take_in(some, held, inside)
     found, best, doubtful = -1, -1, False
     for j in inside.ranked:
@@ -561,33 +577,6 @@ def _largest(order: Array, lows: Array, highs: Array, held: Any) -> tuple[int, i
                 count += held.begins[a, order[at] + 1] - held.begins[a, order[at]]
         values = max(values, count)
     return most, values
-
-
-@kernel
-def _rank(
-    here: Array, sizes: Array, weights: Array, least: Array, most: Array, ranked: Array
-) -> None:
-    """The least and the greatest place of each attribute, and attributes by weighted spread."""
-    d = here.shape[1]
-    for j in range(d):
-        least[j] = most[j] = here[0, j]
-    for at in range(1, len(here)):
-        for j in range(d):
-            value = here[at, j]
-            if value < least[j]:
-                least[j] = value
-            elif value > most[j]:
-                most[j] = value
-    for j in range(d):
-        share = (most[j] - least[j]) / max(sizes[j] - 1, 1) * weights[j]
-        at = j
-        while at > 0:
-            other = ranked[at - 1]
-            if (most[other] - least[other]) / max(sizes[other] - 1, 1) * weights[other] >= share:
-                break
-            ranked[at] = other
-            at -= 1
-        ranked[at] = j
 
 
 @kernel
