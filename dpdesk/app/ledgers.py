@@ -51,7 +51,7 @@ from dpdesk.core.budget import (
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, Note, Report
 from dpdesk.core.logged import Logged
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 
 if TYPE_CHECKING:
     from dpdesk.app.prepared import Prepared
@@ -303,6 +303,8 @@ class LedgerDesk:
 
         spent = Spent(self.debit(request, listen, token), tuple(doubts))
         outcome, reason = Outcome.FAILED, "it ended without a release"
+        told = stays_spent(request)
+        self.context.unreleased.append(told)
         try:
             yield spent
         except (Cancelled, KeyboardInterrupt):
@@ -314,6 +316,7 @@ class LedgerDesk:
         finally:
             if spent.manifest is not None:  # it is there, whatever happened afterwards
                 outcome, reason = Outcome.RELEASED, ""
+                self.context.unreleased.remove(told)
             self._settle_or_say(spent, outcome, reason, report)
 
     def _settle_or_say(self, spent: Spent, outcome: Outcome, reason: str, report: Report) -> None:
@@ -333,6 +336,38 @@ class LedgerDesk:
         check_not_lost(self.context, self.path)
         at_home = self.path.is_relative_to(os.path.realpath(self.context.home))
         return Ledger.open(self.path, shared=not at_home, token=token, witness=Witness.here())
+
+
+def stays_spent(request: DebitRequest) -> str:
+    """What a debit without a release comes to, and what to do."""
+    from dpdesk.project.ledger import AccountKey
+
+    return msg(
+        "The budget {cost} of {key} stays spent, although nothing was released; a new run debits "
+        "it once more.",
+        cost=request.cost,
+        key=AccountKey.of(request),
+    )
+
+
+@contextmanager
+def telling_spent(context: AppContext, report: Report) -> Iterator[None]:
+    """Whatever ends the block without a release says what was debited in it, and stays spent.
+
+    Errors of the program's own say it in their hint, others in a note.
+    """
+    before = len(context.unreleased)
+    try:
+        yield
+    except DpdeskError as error:
+        error.hint = joined([error.hint, *context.unreleased[before:]])
+        raise
+    except BaseException:
+        for told in context.unreleased[before:]:
+            report(Note("ledger.stays-spent", told))
+        raise
+    finally:
+        del context.unreleased[before:]
 
 
 def limit_facts(key: AccountKey, limit: Budget | None, reason: str) -> dict[str, object]:

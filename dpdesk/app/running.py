@@ -26,7 +26,7 @@ from dpdesk.app.evidence import (
 )
 from dpdesk.app.evidence_checks import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
-from dpdesk.app.ledgers import Spent, debit_request, open_ledger
+from dpdesk.app.ledgers import Spent, debit_request, open_ledger, telling_spent
 from dpdesk.app.manifests import manifest_hash, new_manifest, refuse_unlisted, unique_notes
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
@@ -175,11 +175,10 @@ def write_release(
 ) -> ReleaseSummary:
     """Decide, pay, draw, and write the release folder ``out``, which must be absent or empty.
 
-    A method that draws does so afresh, and nothing of the draws is kept; a debit is on the disk
-    before any noise exists, and whatever fails afterwards stays spent, with the reason in the
-    ledger. Everything is written next to ``out``, read back and checked by the verifier, then
-    renamed; on any error or cancel ``out`` is as it was and nothing is left next to it. Without
-    ``paper`` there is no PDF of the report.
+    A method that draws does so afresh and keeps no draw; a debit is on the disk before any noise
+    exists, and stays spent whatever fails afterwards, as the ledger and the error say. Everything
+    is written next to ``out``, read back and checked by the verifier, then renamed; on any error or
+    cancel ``out`` is as it was and nothing is left next to it. No ``paper``: no PDF of the report.
 
     Raises
     ------
@@ -197,7 +196,8 @@ def write_release(
     """
     if isinstance(prepared, PreparedRows):
         check_place(prepared.home, prepared.plan, prepared.base, out)
-    with ReleaseBuilder(out, context.workspace) as build, ending(token) as own:
+    keeper = context.workspace
+    with telling_spent(context, report), ReleaseBuilder(out, keeper) as build, ending(token) as own:
         if paper:
             PRINTER.warm()
         warm_checker()

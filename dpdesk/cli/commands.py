@@ -220,6 +220,11 @@ class RunningCommand:
         self._abandoned = context is None or context.workspace.abandon()
         return self._abandoned
 
+    @property
+    def unreleased(self) -> tuple[str, ...]:
+        """What the command debited so far without a release, a sentence each."""
+        return () if self._context is None else tuple(self._context.unreleased)
+
     def _tell(self, event: Event) -> None:
         if not self._abandoned:
             self._report(event)

@@ -20,6 +20,7 @@ from dpdesk.cli.arguments import parse
 from dpdesk.cli.printing import Outcome
 from dpdesk.core.errors import Cancelled, DpdeskError, StorageError
 from dpdesk.core.jobs import CancelToken
+from dpdesk.core.messages import joined
 from dpdesk.core.passwords import without_those_of
 from dpdesk.core.plain import harmless
 from dpdesk.core.systems import prepare_streams
@@ -95,7 +96,12 @@ def _work(options: Namespace, progress: ProgressLine) -> Outcome:
         early.settle(early.CANCELLED)
         return True
 
-    outcome = run_cancellable(work, abandon)
+    try:
+        outcome = run_cancellable(work, abandon)
+    except Cancelled as error:
+        if not error.hint:  # the work was left alone, and what it spent stays spent
+            error.hint = joined(running.unreleased)
+        raise
     return _as_json(outcome) if getattr(options, "json", False) else outcome
 
 

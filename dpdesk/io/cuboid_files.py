@@ -149,7 +149,7 @@ def read_cuboid(
     Raises
     ------
     UnreadableTableError
-        The file is no CSV as it should be, its columns or categories are others, a cell is missing
+        The file is not a valid CSV file, its columns or categories differ, a cell is missing
         or out of order, or a value is no finite number in its shortest form; with the row.
     OSError
         The file cannot be read.

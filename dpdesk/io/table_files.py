@@ -83,8 +83,8 @@ def read_table(
     Raises
     ------
     UnreadableTableError
-        The file is no CSV as it should be, its columns or categories are others, a cell is
-        missing or out of order, or a number is not in its shortest form; with the row.
+        The file is not a valid CSV file, its columns or categories differ, a cell is missing or
+        out of order, or a number is not in its shortest form; with the row.
     OSError
         The file cannot be read.
     Cancelled

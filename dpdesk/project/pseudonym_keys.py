@@ -245,7 +245,7 @@ def _parsed(path: Path, kind: str, forms: Mapping[int, frozenset[str]]) -> dict[
     if keys is None or frozenset(raw) != keys or raw["kind"] != kind:
         raise _damaged(path, "it is not in the form that DPDesk writes")
     if "check" in raw and raw["check"] != check_of(raw):
-        raise _damaged(path, "it is no longer as DPDesk wrote it")
+        raise _damaged(path, "its contents were changed after DPDesk wrote it")
     if not is_hex(raw["id"], _ID) or not isinstance(raw["created"], str):
         raise _damaged(path, "it has no id")
     if not isinstance(raw["name"], str) or not is_key_name(raw["name"]):

@@ -19,6 +19,8 @@ interrupts.PATIENCE = 0.0
 def stuck(context, options, token, report):
     (context.workspace.partial_beside(options.out) / "half.csv").write_text("raw")
     (context.workspace.folder / "spill").write_text("raw")
+    if options.out.name == "paid":
+        context.unreleased.append("The budget stays spent.")
     print("ready", flush=True)
     threading.Event().wait()
 commands._COMMANDS = {"run": stuck}
@@ -27,12 +29,19 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "out", "more"),
+    [
+        (signal.SIGINT, "release", ""),
+        (signal.SIGTERM, "release", ""),
+        (signal.SIGTERM, "paid", "; the budget stays spent."),
+    ],
+)
 def test_a_command_that_is_stuck_ends_with_one_line_and_leaves_nothing(
-    tmp_path: Path, number: signal.Signals
+    tmp_path: Path, number: signal.Signals, out: str, more: str
 ) -> None:
     home = tmp_path / "home"
-    command = [sys.executable, "-c", STUCK, "run", "plan.toml", "--out", "made/here/release"]
+    command = [sys.executable, "-c", STUCK, "run", "plan.toml", "--out", f"made/here/{out}"]
     with subprocess.Popen(
         command,
         cwd=tmp_path,
@@ -45,10 +54,10 @@ def test_a_command_that_is_stuck_ends_with_one_line_and_leaves_nothing(
         assert process.stdout.readline() == "ready\n"
         assert (tmp_path / "made" / "here").exists()
         process.send_signal(number)
-        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        text, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
-    assert out == ""
-    assert err == "Cancelled; nothing was written.\n"
+    assert text == ""
+    assert err == f"Cancelled; nothing was written{more or '.'}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
     assert [path.name for path in (home / "work").iterdir()] == [".sweep"]
 

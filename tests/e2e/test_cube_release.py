@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -16,8 +17,8 @@ from dpdesk.app import running
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.errors import RefusedError, StorageError
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.errors import Cancelled, DpdeskError, RefusedError, StorageError
+from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from dpdesk.core.language import catalogue, read_catalogue, voice_of
 from dpdesk.core.release import VerifyReport
 from dpdesk.engine.methods.dp_cube.design import CubeDesign
@@ -263,6 +264,68 @@ def test_a_run_that_fails_after_the_debit_stays_spent_and_leaves_nothing(
     with pytest.raises(RefusedError) as caught:
         release(fresh, plan, tmp_path / "again")
     assert caught.value.code == "ledger.exhausted"
+
+
+STAYS = (
+    "The budget ε = 0.7 of the population “ending” stays spent, although nothing was released; a "
+    "new run debits it once more."
+)
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (OSError(errno.ENOSPC, "no space"), "storage.disk-full"),
+        (StorageError("storage.failed", "The disk failed.", hint="Try another."), "storage.failed"),
+        (RefusedError("release.check-failed", "It does not hold."), "release.check-failed"),
+        (Cancelled(), "cancelled"),
+        (MemoryError(), ""),
+    ],
+    ids=["full disk", "failed disk", "failed check", "cancelled", "no memory"],
+)
+def test_whatever_ends_a_run_after_the_debit_says_what_stays_spent(
+    failure: BaseException,
+    code: str,
+    fresh: AppContext,
+    register: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = write_plan(register, f"ending-{code}.toml", epsilon=0.7)
+    plan.write_text(plan.read_text("utf-8").replace('"register"', '"ending"'), "utf-8")
+    told: list[Event] = []
+
+    def fail(*args: object) -> None:
+        raise failure
+
+    def run() -> None:
+        running.run_plan(fresh, plan, tmp_path / "out", CancelToken(), told.append)
+
+    monkeypatch.setattr(running, "public_files", fail)
+    with pytest.raises(type(failure) if code != "storage.disk-full" else StorageError) as caught:
+        run()
+    said = [note.sentence for note in told if isinstance(note, Note)]
+    if isinstance(caught.value, DpdeskError):
+        assert caught.value.code == code
+        assert caught.value.hint.endswith(STAYS)
+        assert STAYS not in said
+    else:
+        assert STAYS in said
+    assert not fresh.unreleased
+
+
+def test_a_run_that_fails_before_the_debit_speaks_of_none(
+    fresh: AppContext, register: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = write_plan(register, "early.toml")
+
+    def fail(*args: object) -> None:
+        raise StorageError("storage.failed", "The disk failed.")
+
+    monkeypatch.setattr("dpdesk.app.ledgers.LedgerDesk.debit", fail)
+    with pytest.raises(StorageError) as caught:
+        release(fresh, plan, tmp_path / "out")
+    assert not caught.value.hint
 
 
 def test_texts_that_cannot_be_read_are_told_before_anything_is_paid(

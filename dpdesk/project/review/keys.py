@@ -449,7 +449,7 @@ class KeyStore(KeyFolder):
         except UnreadableJsonError as error:
             raise _damaged(path, error.reason) from None
         if set(raw) != _KEYS or raw["kind"] != PRIVATE_KIND or raw["check"] != check_of(raw):
-            raise _damaged(path, "it is no longer as DPDesk wrote it")
+            raise _damaged(path, "its contents were changed after DPDesk wrote it")
         if not is_hex(raw["nonce"], 12) or not is_hex(raw["sealed"], 48):
             raise _damaged(path, "its private part is incomplete")
         cost = read_cost(raw["argon2"])

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.core.errors import DpdeskError, StorageError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import msg, unstopped
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.project.review.events import Event, Fault, Submission, read_event
@@ -95,11 +95,11 @@ class Receipts:
             return ReceiptBook(root)
         try:
             return _read(root, read_small(path, 2 * LARGEST_REVIEW))
-        except (UnreadableJsonError, DpdeskError) as error:
-            return ReceiptBook(
-                root,
-                problem=msg("{path}: the receipts are damaged: {error}", path=path, error=error),
-            )
+        except UnreadableJsonError as error:
+            words = msg("{path}: the receipts are damaged: {error}", path=path, error=error)
+        except DpdeskError as error:  # its sentence names the path
+            words = msg("the receipts cannot be read: {fault}", fault=unstopped(error.sentence))
+        return ReceiptBook(root, problem=words)
 
     def record(self, state: ReviewState) -> ReceiptBook:
         """Remember the events of a state that are signed by trusted keys.

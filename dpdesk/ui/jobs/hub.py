@@ -475,8 +475,10 @@ class JobHub(QObject):
             if not job.mutation:
                 job.token.check()
             outcome = JobDone(job.id, job.title, value, job.fold.state.notes)
-        except Cancelled:
-            outcome = JobCancelled(job.id, job.title)
+        except Cancelled as error:
+            # One that has more to say, such as what stays spent, is not passed over in silence.
+            stopped = JobCancelled(job.id, job.title)
+            outcome = failure(job.id, job.title, error) if error.hint else stopped
         except BaseException as error:  # noqa: BLE001 - a job without outcome would hang the window
             if job.token.cancelled:
                 outcome = JobCancelled(job.id, job.title)

@@ -79,7 +79,7 @@ def test_a_damaged_file_is_listed_with_what_is_wrong(tmp_path: Path) -> None:
     raw = json.loads(made.path.read_text())
     raw["secret"] = raw["secret"][:-2]
     made.path.write_text(json.dumps(raw, indent=2, sort_keys=True) + "\n")
-    assert "no longer as DPDesk wrote it" in keys(tmp_path).keys()[0].problem
+    assert "changed after DPDesk wrote it" in keys(tmp_path).keys()[0].problem
 
 
 def test_a_backup_needs_its_passphrase_and_gives_the_same_key(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from dpdesk.core.errors import RefusedError
 from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review import making
+from dpdesk.project.review.graph import LARGEST_REVIEW
 from dpdesk.project.review.state import Status
 from dpdesk.project.review.texts import parse_time
 from tests.helpers.review_desk import Desk, make_folder
@@ -168,6 +169,37 @@ def test_damaged_receipts_are_named_and_set_aside(desk: Desk, folder: Path) -> N
     desk.store.remember(desk.load(folder))
     assert desk.status(folder) is Status.SUBMITTED
     assert len(list(desk.store.receipts.folder.glob("*.damaged-*"))) == 1
+
+
+def test_whatever_is_wrong_with_receipts_names_their_path_once_and_ends_without_a_stop(
+    desk: Desk, folder: Path
+) -> None:
+    root = desk.do(folder, AUTHOR, "submit").id
+    book = desk.store.receipts.folder / f"{root}.json"
+    whole = book.read_bytes()
+
+    def cut() -> None:
+        book.write_bytes(whole[:-20])
+
+    def enlarge() -> None:
+        with book.open("wb") as stream:
+            stream.truncate(2 * LARGEST_REVIEW + 1)
+
+    def replace_by_folder() -> None:
+        book.mkdir()
+
+    def replace_by_link() -> None:
+        book.symlink_to(folder)
+
+    for damage in (cut, enlarge, replace_by_folder, replace_by_link):
+        book.unlink(missing_ok=True)
+        damage()
+        (fault,) = desk.load(folder).state.faults
+        assert fault.code == "receipt.damaged"
+        assert fault.reason.count(str(book)) == 1
+        assert not fault.reason.endswith(".")
+        if book.is_dir() and not book.is_symlink():
+            book.rmdir()
 
 
 def test_a_clock_that_went_back_signs_nothing(desk: Desk, folder: Path) -> None:
