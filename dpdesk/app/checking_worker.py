@@ -10,11 +10,18 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import pyarrow.compute
+import pyarrow.csv  # noqa: F401 - made ready
+
 import dpdesk.verifiers.anatomy
 import dpdesk.verifiers.anonymity.source_verification
+import dpdesk.verifiers.choices
 import dpdesk.verifiers.cubes.verification
 import dpdesk.verifiers.diverted
-import dpdesk.verifiers.graphs  # noqa: F401 - made ready
+import dpdesk.verifiers.graphs
+import dpdesk.verifiers.itemsets
+import dpdesk.verifiers.randomised
+import dpdesk.verifiers.views  # noqa: F401 - made ready
 from dpdesk.app.private.checking import read_tables
 from dpdesk.app.self_check import (
     CellsQuestion,
@@ -38,6 +45,7 @@ from dpdesk.io.release_folder import MANIFEST, MICRODATA
 from dpdesk.io.workspace import Workspace
 
 start()
+Manifest.make_ready()
 
 
 def answer(question: object) -> tuple[ClaimCheck, ...] | Fault | CountsNeeded:

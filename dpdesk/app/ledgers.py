@@ -413,10 +413,7 @@ def debit_request(
     desk: LedgerDesk, prepared: Prepared, charge: Charge, token: CancelToken
 ) -> DebitRequest:
     """What a release has to pay, for the ledger."""
-    from dpdesk.app.private.pinning import used_columns
-
     data = prepared.data
-    measured = used_columns(prepared.plan, data.columns)
     return desk.request(
         charge.cost,
         data.sha256,
@@ -426,5 +423,13 @@ def debit_request(
         unit=charge.unit,
         draws=charge.draws,
         title=prepared.plan.title,
-        content=data.content(measured, token),
+        content=content_of(prepared, token),
     )
+
+
+def content_of(prepared: Prepared, token: CancelToken) -> tuple[str, ...]:
+    """The print by which the ledger knows the measured columns of a source again, if any."""
+    from dpdesk.app.private.pinning import used_columns
+
+    data = prepared.data
+    return data.content(used_columns(prepared.plan, data.columns), token)

@@ -80,6 +80,11 @@ class Shape:
         return found
 
     @classmethod
+    def make_ready(cls) -> None:
+        """Load what reading takes, so that the first reading need not wait for it."""
+        cls._adapter()
+
+    @classmethod
     @cache
     def _adapter(cls) -> TypeAdapter[Any]:
         # Takes a tenth of a second to load, so it is loaded by those alone who read releases.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PIECE = 1 << 19
 _MOST_CELLS, _CELLS_EACH = 1 << 24, 16
 """Cells, in all and for each row, that are counted by their places; keys of more are sorted."""
+_FEW_CELLS = (1 << 16) - 1
+"""Cells whose keys fit two bytes, of which a processor makes many at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,17 +67,25 @@ class CodedRows:
         from dpdesk.io.count_kernels import add_ones
 
         counts = np.zeros(space, np.int64)
+        kind: type[np.integer[Any]] = np.uint16 if space <= _FEW_CELLS else np.int64
         for start in range(0, self.rows, _PIECE):
             token.check()
-            add_ones(self._keys(places, sizes, slice(start, start + _PIECE)), counts)
+            add_ones(self._keys(places, sizes, slice(start, start + _PIECE), kind), counts)
         found = np.flatnonzero(counts)
         return found, counts[found]
 
-    def _keys(self, places: Sequence[int], sizes: Sequence[int], piece: slice) -> NDArray[np.int64]:
-        keys = np.zeros(len(self.codes[places[0]][piece]), np.int64)
+    def _keys(
+        self,
+        places: Sequence[int],
+        sizes: Sequence[int],
+        piece: slice,
+        kind: type[np.integer[Any]] = np.int64,
+    ) -> NDArray[np.integer[Any]]:
+        keys = np.zeros(len(self.codes[places[0]][piece]), kind)
         for place, size in zip(places, sizes, strict=True):
             keys *= size
-            keys += self.codes[place][piece]
+            # Codes below their number of values fit, whatever holds them.
+            np.add(keys, self.codes[place][piece], out=keys, casting="unsafe")
         return keys
 
     def make_table(self, con: DuckDBPyConnection, place: Path, token: CancelToken) -> None:

@@ -112,7 +112,11 @@ def coded_print(rows: CodedColumns, place: Path, token: CancelToken) -> str:
         return ""
     con = in_memory()
     try:
-        same = [_same(con, rows.domains[j], place, token) for j in order]
+        known: dict[tuple[str, ...], Sequence[str]] = {}
+        for each in map(tuple, rows.domains):
+            if each not in known:
+                known[each] = _same(con, each, place, token)
+        same = [known[tuple(rows.domains[j])] for j in order]
         sums = _coded_sums(con, rows, order, same, place, token)
     finally:
         con.close()

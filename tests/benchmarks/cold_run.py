@@ -67,10 +67,16 @@ def plan(folder: Path) -> str:
 def with_bytecode(variables: Mapping[str, str], folder: Path) -> dict[str, str]:
     """Variables of a process that finds its modules compiled, as those of an installed program are.
 
-    They are kept in ``folder`` from the first run on, whatever this environment says of them.
+    They are kept in ``folder`` from the first run on, whatever this environment says of them. No
+    process that it starts finds pandas either.
     """
+    hidden = folder / "hidden"
+    hidden.mkdir(exist_ok=True)
+    (hidden / "pandas.py").write_text(
+        'raise ModuleNotFoundError("hidden", name="pandas")\n', "utf-8"
+    )
     others = {name: text for name, text in variables.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**others, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    return {**others, "PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "PYTHONPATH": str(hidden)}
 
 
 def spent(command: list[str], variables: Mapping[str, str]) -> tuple[float, float]:

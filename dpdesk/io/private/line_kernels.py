@@ -161,11 +161,16 @@ def split_line(
                 return 0
             begin, last, first = at + 1, end - 1, 1
         else:
-            end, size = at, 0
-            while end < stop and data[end] != delimiter:
-                end += 2 if escapes and protects(data, end, stop, marks) else 1
-                size += 1
-            begin, last, first = at, end, 0
+            end, begin, first, size = at, at, 0, 0
+            if escapes:
+                while end < stop and data[end] != delimiter:
+                    end += 2 if protects(data, end, stop, marks) else 1
+                    size += 1
+            else:
+                while end < stop and data[end] != delimiter:
+                    end += 1
+                size = end - begin
+            last = end
         if found == 1 and blanks_end(data, begin, last) < last:
             found = 2
         first += 4 * begin + (2 if last - begin > size else 0)
@@ -189,11 +194,14 @@ def split_lines(
     marks: Array,
     places: Array,
     longest: int,
+    plain: bool,
     firsts: Array,
     sizes: Array,
     filled: Array,
 ) -> int:
     """Find the wanted fields of all lines; how many lines are unreadable.
+
+    ``plain`` says that all bytes are known to be ASCII without NUL.
 
     Fields of these have the place -1 and the size 4, which is that of the sign put for them. Places
     and sizes stand by line and column, in the order in which they are found.
@@ -203,7 +211,7 @@ def split_lines(
     for line in range(len(starts)):
         start, stop = starts[line], stops[line]
         good = 0
-        if stop - start <= longest and is_text(data, start, stop):
+        if stop - start <= longest and (plain or is_text(data, start, stop)):
             good = split_line(data, start, stop, marks, places, line, firsts, sizes)
         filled[line] = good != 1
         if good == 0:
@@ -248,50 +256,83 @@ def number_fields(
     sizes: Array,
     marks: Array,
     slots: Array,
+    single: Array,
     lines: Array,
     numbers: Array,
-) -> int:
-    """Number one column's fields by what they hold, as they first occur; how many there are.
+    counts: Array,
+) -> None:
+    """Number the fields of each column by what they hold, as they first occur.
 
-    ``lines[n]`` is a line that holds what has the number n. ``slots`` are zeros, a power of two.
-    -1 where there are more than ``lines`` has room for, or too many share a place in ``slots``.
+    ``firsts`` and ``sizes`` stand by line and column, all else by column: ``numbers`` by line,
+    ``counts`` how many there are, and ``lines[:, n]`` a line that holds what has the number n.
+    ``slots`` are zeros, of each column a power of two; ``single`` are 256, for fields of one byte.
+    A count of -1: there are more than ``lines`` has room for, or too many share a place in
+    ``slots``. All columns of a line are looked at together, for they stand together.
     """
-    found = 0
+    room = lines.shape[1]
     for line in range(len(firsts)):
-        first, size = firsts[line], sizes[line]
-        begin, straight = first >> 2, first >= 0 and first & 2 == 0
-        at = 0x811C9DC5  # the hash FNV-1a, in 32 bits
-        if not straight:
-            at = _hidden_hash(data, first, size, marks)
-        else:
-            for j in range(begin, begin + size):
-                at = ((at ^ int(data[j])) * 0x01000193) & 0xFFFFFFFF
-        at = (at ^ (at >> 16)) & (len(slots) - 1)
-        tries = 0
-        while slots[at] != 0:
-            other = lines[slots[at] - 1]
-            if sizes[other] == size:
-                known = firsts[other]
-                if not straight or known < 0 or known & 2 > 0:
-                    same = _same_field(data, first, known, size, marks)
+        for column in range(firsts.shape[1]):
+            first, size = firsts[line, column], sizes[line, column]
+            if counts[column] < 0:
+                continue
+            at = first >> 2
+            if size != 1:
+                at = _free_or_same(data, firsts, sizes, marks, slots, lines, line, column)
+                held = slots[column, at] if at >= 0 else -1
+            else:
+                if first & 2:
+                    at += hides(data, at, first & 1 == 1, marks)
+                held = single[column, data[at]]
+            if held == 0 and counts[column] < room:
+                held = counts[column] + 1
+                lines[column, counts[column]] = line
+                counts[column] = held
+                if size == 1:
+                    single[column, data[at]] = held
                 else:
-                    same, shift = True, (known >> 2) - begin
-                    for j in range(begin, begin + size):
-                        same = same and data[j] == data[j + shift]
-                if same:
-                    break
-            at = (at + 1) & (len(slots) - 1)
-            tries += 1
-            if tries > _MOST_TRIES:
-                return -1
-        if slots[at] == 0:
-            if found == len(lines):
-                return -1
-            lines[found] = line
-            found += 1
-            slots[at] = found
-        numbers[line] = slots[at] - 1
-    return found
+                    slots[column, at] = held
+            elif held <= 0:
+                counts[column] = -1
+            numbers[column, line] = held - 1
+
+
+@kernel
+def _free_or_same(
+    data: Array,
+    firsts: Array,
+    sizes: Array,
+    marks: Array,
+    slots: Array,
+    lines: Array,
+    line: int,
+    column: int,
+) -> int:
+    """The place in ``slots`` of what a field holds, or a free one; -1 where it is too far."""
+    first, size, last = firsts[line, column], sizes[line, column], slots.shape[1] - 1
+    begin, straight = first >> 2, first >= 0 and first & 2 == 0
+    at = 0x811C9DC5  # the hash FNV-1a, in 32 bits
+    if not straight:
+        at = _hidden_hash(data, first, size, marks)
+    else:
+        for j in range(begin, begin + size):
+            at = ((at ^ int(data[j])) * 0x01000193) & 0xFFFFFFFF
+    at = (at ^ (at >> 16)) & last
+    for _ in range(_MOST_TRIES):
+        if slots[column, at] == 0:
+            return int(at)
+        other = lines[column, slots[column, at] - 1]
+        if sizes[other, column] == size:
+            known = firsts[other, column]
+            if not straight or known < 0 or known & 2 > 0:
+                same = _same_field(data, first, known, size, marks)
+            else:
+                same, shift = True, (known >> 2) - begin
+                for j in range(begin, begin + size):
+                    same = same and data[j] == data[j + shift]
+            if same:
+                return int(at)
+        at = (at + 1) & last
+    return -1
 
 
 @kernel

@@ -35,6 +35,7 @@ SEPARATOR = re.compile(b"(\xef\xbb\xbf)?sep=.", re.IGNORECASE)
 FILLED = "filled"
 Bytes: TypeAlias = NDArray[np.uint8]
 Places: TypeAlias = NDArray[np.int64]
+Sizes: TypeAlias = NDArray[np.int32]
 NumberedTexts: TypeAlias = tuple[Sequence[str], NDArray[np.int32]]
 """Different texts, and for each line the number of its own."""
 _BLOCK, _FEW = 1 << 19, 256
@@ -208,7 +209,7 @@ class SplitLines:
     data: Bytes
     marks: Places
     firsts: Places
-    sizes: Places
+    sizes: Sizes
     filled: NDArray[np.bool_]
     lost: int
 
@@ -223,7 +224,7 @@ class SplitLines:
         names = [*(f"f{c}" for c in range(len(arrays))), FILLED]
         return pa.table([*arrays, pa.array(self.filled)], names=names)
 
-    def _texts(self, firsts: Places, sizes: Places) -> pyarrow.Array:
+    def _texts(self, firsts: Places, sizes: Sizes) -> pyarrow.Array:
         import pyarrow as pa
 
         from dpdesk.io.private.line_kernels import put_fields
@@ -243,27 +244,30 @@ class SplitLines:
         whole = keep or bool(self.filled.all())
         firsts = self.firsts if whole else self.firsts[self.filled]
         sizes = self.sizes if whole else self.sizes[self.filled]
-        found = []
-        for own, long in zip(firsts.T, sizes.T, strict=True):
-            for room in (min(most, _FEW), most):
-                each = self._numbered(own, long, room)
-                if each is not None:
-                    break
-            else:
-                return None
-            found.append(each)
-        return found
+        found = self._numbered(firsts, sizes, min(most, _FEW))
+        for column, each in enumerate(found):
+            if each is None:
+                one = slice(column, column + 1)
+                found[column] = self._numbered(firsts[:, one], sizes[:, one], most)[0]
+        known = [each for each in found if each is not None]
+        return known if len(known) == len(found) else None
 
-    def _numbered(self, firsts: Places, sizes: Places, most: int) -> NumberedTexts | None:
+    def _numbered(self, firsts: Places, sizes: Sizes, most: int) -> list[NumberedTexts | None]:
         from dpdesk.io.private.line_kernels import number_fields
 
-        slots = np.zeros(2 << most.bit_length(), np.int32)
-        lines, numbers = np.empty(most, np.int64), np.empty(len(firsts), np.int32)
-        count = number_fields(self.data, firsts, sizes, self.marks, slots, lines, numbers)
-        if count < 0:
-            return None
-        first = lines[:count]
-        return texts(self._texts(firsts[first], sizes[first])), numbers
+        firsts, sizes = np.ascontiguousarray(firsts), np.ascontiguousarray(sizes)
+        rows, columns = firsts.shape
+        slots = np.zeros((columns, 2 << most.bit_length()), np.int32)
+        single, lines = np.zeros((columns, 256), np.int32), np.empty((columns, most), np.int64)
+        numbers, counts = np.empty((columns, rows), np.int32), np.zeros(columns, np.int64)
+        ways = slots, single, lines, numbers, counts
+        number_fields(self.data, firsts, sizes, self.marks, *ways)
+        found: list[NumberedTexts | None] = []
+        for column, count in enumerate(counts):
+            first = lines[column, : max(count, 0)]
+            held = self._texts(firsts[first, column], sizes[first, column])
+            found.append(None if count < 0 else (texts(held), numbers[column]))
+        return found
 
 
 def _split(block: bytes, grammar: Grammar, places: Places, columns: int) -> SplitLines:
@@ -275,10 +279,11 @@ def _split(block: bytes, grammar: Grammar, places: Places, columns: int) -> Spli
     # Of a single column a line of blanks is a value, as it is for the readers of other methods.
     count = find_lines(data, len(data), starts, stops, len(places) > 1)
     marks = grammar.marks()
-    firsts, sizes = np.zeros((count, columns), np.int64), np.zeros((count, columns), np.int64)
-    filled = np.ones(count, np.bool_)
+    firsts, sizes = np.empty((count, columns), np.int64), np.empty((count, columns), np.int32)
+    filled, plain = np.ones(count, np.bool_), block.isascii() and b"\0" not in block
+    found = firsts, sizes, filled
     lost = split_lines(
-        data, starts[:count], stops[:count], marks, places, LONGEST_LINE, firsts, sizes, filled
+        data, starts[:count], stops[:count], marks, places, LONGEST_LINE, plain, *found
     )
     return SplitLines(data, marks, firsts, sizes, filled, int(lost))
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,20 @@ from dpdesk.engine.cubes.exact import planned
 from dpdesk.engine.cubes.exact.sensitivity import GenericSensitivity, Origin
 from tests.helpers import clinic, cubes, releases
 
+_LOADED = """
+import pickle, sys
+class Hidden:
+    def find_spec(name, path=None, target=None):
+        if name == "pandas":  # no user's installation has it
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Hidden)
+from dpdesk.app.checking_worker import answer
+question = pickle.load(sys.stdin.buffer)
+before = {*sys.modules}
+assert all(check.status for check in answer(question))
+print(*(name for name in {*sys.modules} - before if name.partition(".")[0] in (
+    "numba", "pyarrow", "pydantic", "scipy") or name.startswith("dpdesk.verifiers")))
+"""
 EXACT: list[Any] = [["sex", "region"], ["sex", "age"], ["region", "age"]]
 
 
@@ -76,6 +93,21 @@ def test_a_process_that_gives_no_answer_fails_closed(
         write(context, tmp_path)
     assert caught.value.code == "release.check-failed"
     assert not (tmp_path / "out").exists()
+
+
+def test_the_process_loads_no_more_libraries_when_it_is_asked(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """Whoever asks it waits for the answer, and it has long been idle then."""
+    method = context.registry.get("dp-cube", "test")
+    plan = cubes.write_plan(cubes.write_register(tmp_path, cubes.people()))
+    public = cubes.release(context, plan, tmp_path / "out").out / "public"
+    question = self_check.TablesQuestion(method, public, tmp_path)
+    found = subprocess.run(
+        [sys.executable, "-c", _LOADED], input=pickle.dumps(question), capture_output=True
+    )
+    assert found.stdout.decode() == "\n", found.stderr.decode()
+    assert found.returncode == 0, found.stderr.decode()
 
 
 @pytest.mark.parametrize("write", [_cube, _rows])

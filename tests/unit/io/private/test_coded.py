@@ -207,6 +207,23 @@ def test_keys_that_are_sorted_count_as_those_that_have_places(
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("sizes", [(2,) * 8, (7, 3), (256, 255), (256, 256), (65_535,), (65_536,)])
+@pytest.mark.parametrize("wide", [False, True])
+def test_keys_of_any_width_count_the_same(sizes: tuple[int, ...], wide: bool) -> None:
+    rng = np.random.default_rng(5)
+    columns = [rng.integers(0, size, 20_000) for size in sizes]
+    columns = [np.append(each, size - 1) for each, size in zip(columns, sizes, strict=True)]
+    kinds = [np.int32 if wide else coded_rows.narrow(size) for size in sizes]
+    codes: Any = tuple(each.astype(kind) for each, kind in zip(columns, kinds, strict=True))
+    domains = tuple(tuple(f"{value:05}" for value in range(size)) for size in sizes)
+    held = coded_rows.CodedRows(domains, codes, len(columns[0]))
+    keys, counts = held.count(range(len(sizes)), CancelToken())
+    wanted = Counter(zip(*(each.tolist() for each in columns), strict=True))
+    found = zip(*(part.tolist() for part in np.unravel_index(keys, sizes)), strict=True)
+    assert dict(zip(found, counts.tolist(), strict=True)) == wanted
+    assert (np.diff(keys) > 0).all()
+
+
 def test_counting_of_held_rows_is_cancelled(tmp_path: Path, workspace: Workspace) -> None:
     path = written(tmp_path / "rows.parquet", pa.table({**ODD, "other": ODD["age"]}))
     token = CancelToken()

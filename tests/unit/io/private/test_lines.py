@@ -117,16 +117,32 @@ def test_fields_are_numbered_as_long_as_there_is_room_for_them(tmp_path: Path, m
     assert (step().numbered(most, keep=False) is not None) == (most >= 300)
 
 
+def test_a_field_of_one_byte_is_the_same_however_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"""x,1\n"x",\\,\n"\\"",","\n"\"\"\"\",2\n\xff,2\n"",2\n""")
+    grammar = Grammar(",", '"', "\\")
+    (step,) = TextLines(path, "utf-8", 0, CancelToken(), silent).split(grammar, 2, (0, 1))
+    seen = step().numbered(1 << 16, keep=True)
+    assert seen is not None
+    texts = [[own[number] for number in numbers] for own, numbers in seen]
+    lost = UNREADABLE
+    assert texts == [["x", "x", '"', lost, lost, ""], ["1", ",", ",", lost, lost, "2"]]
+    assert [numbers.tolist() for _, numbers in seen] == [[0, 0, 1, 2, 2, 3], [0, 1, 1, 2, 2, 3]]
+
+
 def test_a_place_for_a_field_is_not_looked_for_without_end(tmp_path: Path) -> None:
     """Where places are crowded, by chance or by design, the search ends."""
     path = tmp_path / "a.csv"
     path.write_bytes(b"".join(b"%d\n" % n for n in range(3_000)))
     (step,) = TextLines(path, "utf-8", 0, CancelToken(), silent).split(Grammar(","), 1, (0,))
     split = step()
-    slots, lines, numbers = np.zeros(4096, np.int32), np.empty(4000, np.int64), np.empty(3000, "i4")
-    given = split.data, split.firsts[:, 0], split.sizes[:, 0], split.marks
-    assert number_fields(*given, slots, lines, numbers) == 3_000
-    assert number_fields(*given, np.zeros(2048, np.int32), lines, numbers) == -1
+    given = split.data, split.firsts, split.sizes, split.marks
+    for room, found in ((4096, 3_000), (2048, -1)):
+        slots, single = np.zeros((1, room), np.int32), np.zeros((1, 256), np.int32)
+        lines, numbers = np.empty((1, 4000), np.int64), np.empty((1, 3000), np.int32)
+        counts = np.zeros(1, np.int64)
+        number_fields(*given, slots, single, lines, numbers, counts)
+        assert counts == found
 
 
 @pytest.mark.parametrize("encoding", ["iso2022_jp", "hz", "utf-7", "utf-16", "utf-32"])
