@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -423,11 +424,23 @@ def debit_request(
         unit=charge.unit,
         draws=charge.draws,
         title=prepared.plan.title,
-        content=content_of(prepared, token),
+        content=_content_of(prepared, token),
     )
 
 
-def content_of(prepared: Prepared, token: CancelToken) -> tuple[str, ...]:
+@contextmanager
+def printed_beside(prepared: Prepared, token: CancelToken) -> Iterator[None]:
+    """Make the print that :func:`debit_request` asks for while the block does other work.
+
+    It takes a second for millions of rows, most of it outside of the interpreter; the store keeps
+    it, or it fails again where it is asked for.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="print") as pool:
+        pool.submit(_content_of, prepared, token)
+        yield
+
+
+def _content_of(prepared: Prepared, token: CancelToken) -> tuple[str, ...]:
     """The print by which the ledger knows the measured columns of a source again, if any."""
     from dpdesk.app.private.pinning import used_columns
 

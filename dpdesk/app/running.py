@@ -26,7 +26,7 @@ from dpdesk.app.evidence import (
 )
 from dpdesk.app.evidence_checks import NOISE_PAID, PRINTED_TOO, RECORDED_NOTES
 from dpdesk.app.labelling import variables_as_json
-from dpdesk.app.ledgers import Spent, content_of, debit_request, open_ledger, telling_spent
+from dpdesk.app.ledgers import Spent, debit_request, open_ledger, printed_beside, telling_spent
 from dpdesk.app.manifests import manifest_hash, new_manifest, refuse_unlisted, unique_notes
 from dpdesk.app.method_claims import beyond
 from dpdesk.app.page_checks import page_is_made, public_page
@@ -276,9 +276,7 @@ class _Release(ABC):
         with self.paid(manifest) as spent:
             self.write_data()
             manifest = self._write_public(manifest)
-            with ThreadPoolExecutor(1, thread_name_prefix="ready") as pool:
-                pool.submit(Manifest.make_ready)  # read back below; another process checks here
-                checks = self.checked(manifest)
+            checks = self.checked(manifest)
             checks = (*checks, *beyond(self.prepared.method, manifest, checks, compared=True))
             for check in checks:
                 if check.status is CheckStatus.FAILED:
@@ -617,11 +615,8 @@ class _Tables(_Release):
     @contextmanager
     def paid(self, manifest: Manifest) -> Iterator[Spent]:
         """See :meth:`_Release.paid`; what could not be told in public is refused before it."""
-        with ThreadPoolExecutor(1, thread_name_prefix="print") as pool:
-            # The ledger asks for the print of the rows: made meanwhile, where there are processors.
-            pool.submit(content_of, self.prepared, self.token)
-            with page_is_made(self.prepared.method):
-                self.page(manifest)
+        with printed_beside(self.prepared, self.token), page_is_made(self.prepared.method):
+            self.page(manifest)
         charge = self.prepared.design.charge
         request = debit_request(self._desk, self.prepared, charge, self.token)
         with self._desk.spending(request, self.work.report, self.token) as spent:

@@ -8,6 +8,7 @@ need of the source is counted here and handed over.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -230,11 +231,16 @@ def failed(found: str) -> RefusedError:
 
 
 def _asked(question: object, token: CancelToken) -> object:
-    """The answer; a process that had ended is started once more, for a budget may be spent."""
-    try:
-        return _CHECKER.ask(question, token)
-    except SubprocessError:
-        pass
+    """The answer; a process that had ended is started once more, for a budget may be spent.
+
+    Meanwhile what reads manifests is loaded here: the release is read back next.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="ready") as pool:
+        pool.submit(Manifest.make_ready)
+        try:
+            return _CHECKER.ask(question, token)
+        except SubprocessError:
+            pass
     try:
         return _CHECKER.ask(question, token)
     except SubprocessError as error:

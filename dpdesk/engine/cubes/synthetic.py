@@ -3,8 +3,8 @@
 Post-processing of what was published: nothing here sees the source, so no privacy is spent, and
 nothing hangs on how exactly a probability is drawn. Over a domain of few cells the model is the
 distribution of greatest entropy with the released tables as its margins (iterative scaling); over
-larger ones a chain, in which each dimension depends on those before it in the table that holds most
-of them.
+larger ones a chain: each dimension depends on those before it in all tables that hold it, by the
+conditional distribution of greatest entropy that has these tables.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ MOST_DENSE = 1 << 22
 
 MOST_ROWS = 10_000_000
 _SWEEPS, _FEWEST, _CLOSE = 50, 5, 1e-9
+_MOST_FITTED, _TURNS, _NEAR = 1 << 17, 12, 1e-4
+"""Rows to which the steps of a chain are fitted, in how many turns at most, and how closely."""
+_LEAST = 1e-9
 _WORK = 1 << 26
 _PIECE = 1 << 16
 
@@ -166,6 +169,25 @@ def _drawn_dense(domain: Domain, model: Floats, rows: int, randomness: RandomSou
     return codes
 
 
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """What a table says of a dimension: its shares, given those that were drawn before it.
+
+    A share stands by the place of the row among all combinations of ``before``, and by category.
+    """
+
+    before: tuple[int, ...]
+    sizes: tuple[int, ...]
+    shares: Floats
+
+    def places(self, codes: Codes) -> NDArray[np.int64]:
+        """For each row, where its shares stand."""
+        index = np.zeros(len(codes), np.int64)
+        for other, size in zip(self.before, self.sizes, strict=True):
+            index = index * size + codes[:, other]
+        return index
+
+
 def _drawn_chain(
     domain: Domain,
     margins: Sequence[Margin],
@@ -173,28 +195,100 @@ def _drawn_chain(
     randomness: RandomSource,
     token: CancelToken,
 ) -> Codes:
-    """One dimension after another, each given those before it in one table."""
+    """One dimension after another, each given those before it in all tables that hold it.
+
+    Rows stand in no order, so that the first ones are like all.
+    """
     codes = np.zeros((rows, len(domain.shape)), np.int32)
-    for place, size in enumerate(domain.shape):
-        own, shares = max(
-            (each for each in margins if place in each[0]),
-            key=lambda each: sum(other < place for other in each[0]),
-        )
-        before = [other for other in own if other < place]
-        after = tuple(axis for axis, other in enumerate(own) if other > place)
-        joint = shares.sum(axis=after).reshape(prod(domain.shape[i] for i in before), size)
-        whole = joint.sum(axis=1, keepdims=True)
-        given = np.divide(joint, whole, out=np.full_like(joint, 1 / size), where=whole > 0)
-        bounds = np.cumsum(given, axis=1)[:, :-1]
+    for place in range(len(domain.shape)):
+        known = _given(domain, margins, place)
+        factors = _step(known, codes[:_MOST_FITTED], token)
+        drawn = _even(known[0].places(codes), randomness)
         for start in range(0, rows, _PIECE):
             token.check()
-            piece = codes[start : start + _PIECE]
-            index = np.zeros(len(piece), np.int64)
-            for other in before:
-                index = index * domain.shape[other] + piece[:, other]
-            drawn = _uniform(len(piece), randomness)
-            piece[:, place] = (drawn[:, None] >= bounds[index]).sum(axis=1)
+            piece = slice(start, start + _PIECE)
+            at = [each.places(codes[piece]) for each in known]
+            bounds = np.cumsum(_chances(factors, at, known[0]), axis=1)[:, :-1]
+            codes[piece, place] = (drawn[piece, None] >= bounds).sum(axis=1)
     return codes
+
+
+def _given(domain: Domain, margins: Sequence[Margin], place: int) -> list[_Given]:
+    """What the tables say of a dimension; one that is part of another is left out."""
+    found: list[_Given] = []
+    holding = [each for each in margins if place in each[0]]
+    for own, shares in sorted(holding, key=lambda each: -sum(other < place for other in each[0])):
+        before = tuple(other for other in own if other < place)
+        if any({*before} <= {*each.before} for each in found):
+            continue
+        after = tuple(axis for axis, other in enumerate(own) if other > place)
+        sizes = tuple(domain.shape[other] for other in before)
+        joint = shares.sum(axis=after).reshape(prod(sizes), domain.shape[place])
+        whole = joint.sum(axis=1, keepdims=True)
+        even = np.full_like(joint, 1 / joint.shape[1])
+        found.append(_Given(before, sizes, np.divide(joint, whole, out=even, where=whole > 0)))
+    return found
+
+
+def _step(known: Sequence[_Given], codes: Codes, token: CancelToken) -> list[Floats]:
+    """Factors of the tables whose product, made to sum to 1, has in these rows what each says.
+
+    Scaled table by table; rows have sums of 1 again after each turn.
+    """
+    factors = [known[0].shares, *(np.ones_like(each.shares) for each in known[1:])]
+    if len(known) == 1:
+        return factors
+    at = [each.places(codes) for each in known]
+    wanted = [
+        each.shares * np.bincount(index, minlength=len(each.shares))[:, None]
+        for each, index in zip(known, at, strict=True)
+    ]
+    chances = _chances(factors, at, known[0])
+    for _ in range(_TURNS):
+        moved = 0.0
+        for number, index in enumerate(at):
+            token.check()
+            size = len(wanted[number])
+            found = np.column_stack([np.bincount(index, each, size) for each in chances.T])
+            moved = max(moved, float(np.abs(found - wanted[number]).sum()))
+            # What no row can have stays so; a table's zero is a chance of next to nothing, for
+            # another table may leave a row nothing else.
+            scale = np.ones_like(found)
+            np.divide(np.maximum(wanted[number], _LEAST), found, out=scale, where=found > _LEAST)
+            factors[number] = factors[number] * scale
+            chances *= scale[index]
+            chances /= chances.sum(axis=1, keepdims=True)
+        if moved <= _NEAR * len(codes):
+            break
+    return factors
+
+
+def _chances(factors: Sequence[Floats], at: Sequence[NDArray[np.int64]], first: _Given) -> Floats:
+    """The chances of each category, by row; by the first table where all exclude each other."""
+    found: Floats = factors[0][at[0]]
+    for factor, index in zip(factors[1:], at[1:], strict=True):
+        found = found * factor[index]
+    whole = found.sum(axis=1, keepdims=True)
+    np.divide(found, whole, out=found, where=whole > 0)
+    nowhere = np.flatnonzero(whole <= 0)
+    found[nowhere] = first.shares[at[0][nowhere]]
+    return found
+
+
+def _even(groups: NDArray[np.int64], randomness: RandomSource) -> Floats:
+    """A number from 0 to 1 for each row, spread evenly over the rows of each group.
+
+    Each by itself is as any; together they make the counts of a group what is expected of them.
+    """
+    order = np.argsort(randomness.words(len(groups)))
+    kind = np.uint16 if groups.max(initial=0) < 1 << 16 else np.int64  # short ones sort in no time
+    order = order[np.argsort(groups[order].astype(kind), kind="stable")]
+    sizes = np.bincount(groups)
+    ends = np.cumsum(sizes)
+    within = np.arange(len(groups)) - np.repeat(ends - sizes, sizes)
+    found = np.empty(len(groups), np.float64)
+    found[order] = (within + _uniform(len(groups), randomness)) / np.repeat(sizes, sizes)
+    return found
 
 
 def _errors(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable, Domain
 from dpdesk.core.jobs import CancelToken
@@ -13,6 +16,7 @@ from dpdesk.engine.cubes import synthetic
 from dpdesk.engine.cubes.synthetic import nearest_shares, released_total, synthetic_rows
 from tests.helpers.known_bits import SeededBits
 
+Floats = NDArray[np.float64]
 TOKEN = CancelToken()
 DOMAIN = Domain(("a", "b", "c"), (("0", "1"), ("x", "y", "z"), ("p", "q")))
 
@@ -59,6 +63,66 @@ def test_a_large_domain_is_drawn_dimension_by_dimension(monkeypatch: pytest.Monk
     tables = [table("ab", whole.sum(2)), table("bc", whole.sum(0))]
     made = synthetic_rows(DOMAIN, tables, 200_000, SeededBits(5), TOKEN)
     assert max(error.largest for error in made.errors) < 2  # of 167: three standard errors
+
+
+def _correlated(sizes: tuple[int, ...]) -> tuple[Domain, Floats]:
+    """A domain, and a distribution in which all dimensions depend on each other."""
+    rng = np.random.default_rng(11)
+    whole = np.exp(0.8 * rng.normal(size=sizes))
+    for one, other in combinations(range(len(sizes)), 2):
+        tilt = np.exp(0.9 * rng.normal(size=(sizes[one], sizes[other])))
+        whole *= np.expand_dims(tilt, [i for i in range(len(sizes)) if i not in (one, other)])
+    names = tuple("abcdef"[: len(sizes)])
+    categories = tuple(tuple(map(str, range(size))) for size in sizes)
+    return Domain(names, categories), whole / whole.sum()
+
+
+def _margins(domain: Domain, whole: Floats, held: int) -> list[CuboidTable]:
+    places = range(len(domain.shape))
+    return [
+        CuboidTable(domain.part(own), whole.sum(tuple(i for i in places if i not in own)) * 50_000)
+        for own in combinations(places, held)
+    ]
+
+
+@pytest.mark.parametrize("held", [2, 3])
+def test_rows_of_a_large_domain_have_all_tables(monkeypatch: pytest.MonkeyPatch, held: int) -> None:
+    monkeypatch.setattr(synthetic, "MOST_DENSE", 1)
+    domain, whole = _correlated((2, 3, 2, 4, 2, 3))
+    tables = _margins(domain, whole, held)
+    made = synthetic_rows(domain, tables, 50_000, SeededBits(5), TOKEN)
+    for error in made.errors:
+        assert error.largest <= 300  # of 50,000; a standard error of half of them is 112
+    assert made.mean <= 50
+
+
+def test_the_last_of_three_dimensions_is_drawn_as_the_whole_distribution_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    domain, whole = _correlated((2, 3, 4))
+    tables = _margins(domain, whole, 2)
+    counted = []
+    for most in (synthetic.MOST_DENSE, 1):
+        monkeypatch.setattr(synthetic, "MOST_DENSE", most)
+        made = synthetic_rows(domain, tables, 400_000, SeededBits(2), TOKEN)
+        found = np.zeros(domain.shape)
+        np.add.at(found, tuple(made.codes.T), 1 / 400_000)
+        counted.append(found)
+    assert np.abs(counted[0] - counted[1]).max() < 0.004
+    assert np.abs(counted[0] - whole).max() > 0.01  # three go together by more than pairs
+
+
+def test_tables_that_exclude_each_other_still_give_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(synthetic, "MOST_DENSE", 1)
+    tables = [
+        table("ab", np.array([[30.0, 0, 0], [0, 30, 0]])),
+        table("ac", np.array([[30.0, 0], [30, 0]])),
+        table("bc", np.array([[0.0, 20], [0, 20], [0, 20]])),
+    ]
+    made = synthetic_rows(DOMAIN, tables, 600, SeededBits(4), TOKEN)
+    assert made.codes.min() >= 0
+    assert (made.codes.max(axis=0) < DOMAIN.shape).all()
+    assert set(made.codes[:, 2].tolist()) <= {0, 1}
 
 
 def test_dimensions_without_a_table_are_no_columns() -> None:
