@@ -16,6 +16,7 @@ import pytest
 
 from dpdesk.app import signing
 from dpdesk.io.canonical import canonical_json
+from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.events import ChecklistItem
 from tests.helpers.forging import manifest_of, seal_again
@@ -149,6 +150,34 @@ def test_a_withdrawn_submission_can_neither_be_voted_on_nor_released(new: Three)
     first.takes(author)
     said = first.votes()
     assert (said.code, "withdrawn" in said.last) == (1, True)
+
+
+@pytest.mark.parametrize("full", ["home", "out"])
+def test_a_protocol_that_cannot_be_written_is_nowhere(
+    full: str, done: Three, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, first, _ = done
+    from dpdesk.io.failures import disk_full
+    from dpdesk.project.review import protocol
+
+    write = protocol.write_protocol
+
+    def fail(signed: protocol.SignedProtocol, path: Path, keeper: PartialKeeper) -> None:
+        if path.is_relative_to(first.home) is (full == "home"):
+            raise disk_full(path)
+        write(signed, path, keeper)
+
+    kept = first.home / "protocols"
+    before = set(kept.glob("*.json"))
+    with monkeypatch.context() as patch:
+        patch.setattr(protocol, "write_protocol", fail)
+        said = first.run(
+            *("review", "protocol", "lock", "release", "--out", "none.json"),
+            *("--passphrase-file", first.secret),
+        )
+    assert (said.code, "disk is full" in said.last) == (2, True)
+    assert not (first.desk / "none.json").exists()
+    assert set(kept.glob("*.json")) == before
 
 
 def test_a_locked_protocol_is_applied_and_any_departure_fails(done: Three) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -135,14 +136,16 @@ def passage(
     return Passage(mode, check)
 
 
-def keep_protocol(context: AppContext, signed: SignedProtocol) -> None:
-    """Keep a copy on this computer, so that later submissions can be compared with it."""
+def keep_protocol(context: AppContext, signed: SignedProtocol) -> Path:
+    """Keep a copy on this computer, so that later submissions can be compared with it; its path."""
     from dpdesk.project.review.homefiles import private_folder
     from dpdesk.project.review.protocol import write_protocol
 
     folder = context.home / _FOLDER
     private_folder(folder)
-    write_protocol(signed, folder / f"{signed.id}.json", context.workspace)
+    path = folder / f"{signed.id}.json"
+    write_protocol(signed, path, context.workspace)
+    return path
 
 
 # Locking the way in which an approved release was made.
@@ -184,6 +187,12 @@ def lock_protocol(
         "out": str(out.absolute()),
     }
     enter(context, Logged.DECIDED, folder.absolute(), details)
-    write_protocol(signed, out, context.workspace)
-    keep_protocol(context, signed)
+    # `out` comes last: whatever fails, no signed protocol lies there after an error.
+    kept = keep_protocol(context, signed)
+    try:
+        write_protocol(signed, out, context.workspace)
+    except BaseException:
+        with suppress(OSError):
+            kept.unlink()
+        raise
     return signed

@@ -17,11 +17,11 @@ from dpdesk.core.source_spec import SourceSpec
 from dpdesk.io.database import identifier
 from dpdesk.io.engines.refusals import need_ibis
 from dpdesk.io.engines.statements import COUNT, FILLED, RAW_SOURCE, SOURCE
-from dpdesk.io.formats.databases.server import name_parts
+from dpdesk.io.formats.databases.server import name_parts, need_utf8, server_name
 from dpdesk.io.formats.loading import request_for
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.process import read_here, read_in_process
-from dpdesk.io.formats.request import ReadProgress
+from dpdesk.io.formats.request import ReadProgress, ServerFacts
 
 _LONGEST = 4 << 20
 """As :mod:`dpdesk.io.formats.private.databases` has it."""
@@ -45,6 +45,10 @@ class PostgresEngine:
         head = replace(self._request, target="", limit=1, private=private)
         found = read_in_process(head, path.name, token, lambda made: None)
         self.columns = tuple(one.name for one in found.variables)
+        # Patterns and marks have signs that other encodings lack.
+        facts = found.server or ServerFacts("", ())
+        need_utf8(server_name(self._request.path), facts.encoding)
+        self._numbers = frozenset(facts.numbers)
 
     def base(self, places: Sequence[int], *, filled: bool, prints: bool) -> Mapping[str, str]:
         """See :meth:`Engine.base`."""
@@ -55,7 +59,7 @@ class PostgresEngine:
         where = f" WHERE {some}" if filled else ""
         if not prints:
             listed = ", ".join(
-                f"{identifier(self.columns[place])} AS v{place}, {key} AS k{place}"
+                f"{self._value(place)} AS v{place}, {key} AS k{place}"
                 for place, key in keys.items()
             )
             return tables | {SOURCE: f"SELECT {listed} FROM {RAW_SOURCE}{where}"}
@@ -75,6 +79,14 @@ class PostgresEngine:
             return self._spec.query.strip().rstrip(";")
         parts = name_parts(self._spec.table or "")
         return f"SELECT * FROM {'.'.join(map(identifier, parts))}"
+
+    def _value(self, place: int) -> str:
+        """A number as it is, anything else as its text, which is how tables are read.
+
+        The server cannot tell values of every type apart: not JSON, XML or points.
+        """
+        column = identifier(self.columns[place])
+        return column if place in self._numbers else f"{column}::text"
 
     def _key(self, place: int) -> str:
         """The text of a column; null is the empty text, as it is when rows are read."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -49,7 +50,11 @@ _USUAL = {
 }
 """What holds unless the configuration of Spark says otherwise."""
 _MEMORY, _APP = "4g", "dpdesk"
-_NO_TEXT = ("binary", "array", "map", "struct", "interval", "variant", "void")
+_TEXTS = re.compile(
+    r"(string|char|varchar|boolean|tinyint|smallint|int|bigint|float|double|decimal|date|"
+    r"timestamp(_ntz)?)(\(.*\)| collate .*)?"
+)
+"""The types whose values have a text, in Spark's words."""
 _PORT, _CONNECTING = "7077", 10.0
 _LOOK_UP = 0.1
 """Seconds between two looks whether the work that waits was cancelled."""
@@ -92,7 +97,7 @@ class SparkEngine:
             kinds = [(field.name, field.dataType.simpleString()) for field in found.schema.fields]
         check_names(list(self.columns), self._name)
         for name, kind in kinds:
-            if kind.startswith(_NO_TEXT):
+            if _TEXTS.fullmatch(kind) is None:
                 raise no_text(self._name, name, kind)
         self._view = f"dpdesk_{uuid4().hex}"
         # Names may hold any sign, so columns go by their places.

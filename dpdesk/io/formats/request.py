@@ -67,6 +67,14 @@ class OfferedTable:
 
 
 @dataclass(frozen=True)
+class ServerFacts:
+    """The encoding in which a server keeps texts, and the places of the columns of numbers."""
+
+    encoding: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class ReadProgress:
     """Rows read so far, of a total that is None when the source does not tell."""
 
@@ -83,7 +91,8 @@ class ReadDone:
     the texts, as far as the source tells; ``head`` are the rows when only the first were asked for,
     ``tables`` those of the database when they were; ``empty`` counts the values of each column of a
     Parquet file that are none or the empty text, ``described`` names those of which it says more.
-    ``coded`` says how to read a table that was written as codes.
+    ``coded`` says how to read a table that was written as codes, ``server`` what work inside a
+    server has to know.
     """
 
     variables: tuple[Variable, ...]
@@ -97,6 +106,7 @@ class ReadDone:
     described: tuple[str, ...] = ()
     skip: int = 0
     coded: CodedTable | None = None
+    server: ServerFacts | None = None
 
 
 @dataclass(frozen=True)

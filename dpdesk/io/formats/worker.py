@@ -91,6 +91,7 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
             encoding=reader.encoding,
             sha256=getattr(reader, "sha256", ""),
             skip=getattr(reader, "skip", 0),
+            server=getattr(reader, "server", None),
         )
 
 

@@ -20,13 +20,14 @@ from dpdesk.io.formats.columns import NullWatch, check_names, no_text
 from dpdesk.io.formats.databases.server import connect, name_parts, server_name, stop, told
 from dpdesk.io.formats.moments import note_outside
 from dpdesk.io.formats.numbers import decimals
-from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.request import ReadRequest, ServerFacts
 from dpdesk.io.formats.table import Notes, Values
 
 _BLOCK = 8 << 20
 _LISTS = ("A", "C")
 """The categories of types that are arrays, and rows of a table."""
 _BYTEA, _FLOAT4, _FLOAT8, _NUMERIC = 17, 700, 701, 1700
+_NUMBERS = (20, 21, 23, _FLOAT4, _FLOAT8, _NUMERIC)
 _DATED = (1082, 1114, 1184)
 """Dates, and moments without and with a time zone."""
 
@@ -37,6 +38,7 @@ class PostgresReader:
     encoding = "utf-8"
     _as_text = "{column}::text"
     """The text of a column for the server, in its SQL."""
+    server: ServerFacts
 
     def __init__(self, request: ReadRequest) -> None:
         import psycopg
@@ -67,6 +69,10 @@ class PostgresReader:
         check_names([name for name, _ in self._kinds], self._name)
         self._check_kinds()
         self.variables = tuple(Variable(name) for name, _ in self._kinds)
+        self.server = ServerFacts(
+            self._con.info.parameter_status("server_encoding") or "",
+            tuple(j for j, (_, kind) in enumerate(self._kinds) if kind in _NUMBERS),
+        )
 
     def _check_kinds(self) -> None:
         """Raise for the first column of bytes, lists or rows, as for those of other databases."""

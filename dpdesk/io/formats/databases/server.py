@@ -273,6 +273,21 @@ def name_parts(table: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
+def need_utf8(name: str, encoding: str) -> None:
+    """Raise InputError ``source.encoding`` for a database that keeps texts in another encoding."""
+    if encoding != "UTF8":
+        raise InputError(
+            "source.encoding",
+            msg(
+                "{name}: the database keeps texts in the encoding {encoding}, expected UTF8 for a "
+                "method with noise, and for work inside PostgreSQL.",
+                name=name,
+                encoding=encoding or "?",
+            ),
+            hint="Copy the table to a database that was created with ENCODING 'UTF8'.",
+        )
+
+
 def _about_tls(name: str, text: str) -> InputError | None:
     """The error for a server without TLS, or with a certificate that is not its own."""
     if "server does not support SSL" in text:
@@ -300,11 +315,58 @@ def _about_tls(name: str, text: str) -> InputError | None:
     )
 
 
+_CHECK_SOURCE = msg("Check `table` or `query` under [source].")
+_CHECK_QUERY = msg("Check `query` under [source].")
+_REFUSED = {
+    "42P01": (msg("there is no such table"), _CHECK_SOURCE),
+    "3F000": (msg("there is no such schema"), _CHECK_SOURCE),
+    "42703": (msg("there is no such column"), _CHECK_QUERY),
+    "42601": (msg("it does not understand the query"), _CHECK_QUERY),
+    "42883": (msg("it has no such function or comparison"), _CHECK_QUERY),
+    "42501": (msg("this user may not read it"), msg("Ask for the right to read it.")),
+    "57014": (
+        msg("it was stopped, or took longer than the server allows"),
+        msg("Ask those who run the server for more time, or read a smaller table."),
+    ),
+    "22": (
+        msg("a value cannot be computed or converted"),
+        msg("Correct the value, or what the view or `query` does with it."),
+    ),
+    "40": (msg("other programs were in the way"), msg("Try again.")),
+    "53": (
+        msg("the server has no room or memory left"),
+        msg("Try again later, or ask those who run the server."),
+    ),
+    "54": (
+        msg("a value or the query is too large for the server"),
+        msg("Read fewer columns, or shorter values."),
+    ),
+}
+"""By the code of an error of PostgreSQL, or its first two signs: what is wrong, what to do."""
+
+
+def _refused(name: str, error: Exception, text: str) -> InputError | None:
+    """What a server refused, by the code of its error; its own words stand behind ours."""
+    code = getattr(error, "sqlstate", None) or ""
+    known = _REFUSED.get(code) or _REFUSED.get(code[:2])
+    if known is None:
+        return None
+    sentence = msg(
+        "{name}: the database refused to read: {why} ({text}).",
+        name=name,
+        why=known[0],
+        text=text,
+    )
+    return InputError("source.query", sentence, hint=known[1])
+
+
 def told(name: str, error: Exception) -> DpdeskError:
     """What a server said, in our words."""
     import psycopg
 
-    text = " ".join(str(error).split())[:200].rstrip(".")
+    # Without the piece of the statement that the server shows, which is not the user's.
+    primary = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    text = " ".join((primary or str(error)).split())[:200].rstrip(".")
     if any(words in text for words in _ABOUT_PASSWORD):
         missing = _ABOUT_PASSWORD[1] in text
         return StorageError(
@@ -313,14 +375,6 @@ def told(name: str, error: Exception) -> DpdeskError:
             if missing
             else msg("{name}: the server does not accept this user and password.", name=name),
             hint="Enter it in the window (Open a database), or set PGPASSWORD or ~/.pgpass.",
-        )
-    if isinstance(error, psycopg.OperationalError) and (found := _about_tls(name, text)):
-        return found
-    if isinstance(error, psycopg.OperationalError):
-        return StorageError(
-            "database.unreachable",
-            msg("{name}: the database cannot be reached: {text}.", name=name, text=text),
-            hint="Check the address, and PGUSER, PGPASSWORD or ~/.pgpass.",
         )
     if "row-level security" in text:
         return InputError(
@@ -332,6 +386,16 @@ def told(name: str, error: Exception) -> DpdeskError:
             ),
             hint="Ask for a user account that may see all rows, or for a view of the rows "
             "that you may use.",
+        )
+    if refused := _refused(name, error, text):
+        return refused
+    if isinstance(error, psycopg.OperationalError) and (found := _about_tls(name, text)):
+        return found
+    if isinstance(error, psycopg.OperationalError):
+        return StorageError(
+            "database.unreachable",
+            msg("{name}: the database cannot be reached: {text}.", name=name, text=text),
+            hint="Check the address, and PGUSER, PGPASSWORD or ~/.pgpass.",
         )
     return InputError(
         "source.query",

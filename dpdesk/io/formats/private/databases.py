@@ -15,6 +15,7 @@ from dpdesk.core.messages import msg
 from dpdesk.io.formats.columns import NullWatch
 from dpdesk.io.formats.databases.duckdb_file import DuckdbReader
 from dpdesk.io.formats.databases.postgres import PostgresReader
+from dpdesk.io.formats.databases.server import need_utf8
 from dpdesk.io.formats.databases.sqlite_file import SqliteReader
 from dpdesk.io.formats.numbers import decimals, number_text
 from dpdesk.io.formats.private.texts import checked_texts, texts_of
@@ -80,6 +81,8 @@ class PrivatePostgres(PostgresReader):
 
     def _describe(self, request: ReadRequest) -> None:
         super()._describe(request)
+        # A text of another encoding may have no form in UTF-8, and the server would stop at it.
+        need_utf8(self._name, self.server.encoding)
         table = self._source.as_string(self._con).removeprefix("SELECT * FROM ")
         found = self._con.execute(
             "SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = to_regclass(%s)", [table]

@@ -40,6 +40,13 @@ ODD: list[tuple[Any, ...]] = [
 TYPES = (("t", "text"), ("f", "number"), ("n", "number"), ("u", "text"))
 
 
+KINDS = {
+    "json": "'{\"a\": 1}'", "xml": "'<a/>'", "point": "'(1,2)'", "interval": "'1 day'",
+    "int4range": "'[1,3)'", "price": "1.50", "mood": "'so'", "real": "1.5",
+}  # fmt: skip
+"""Types and a value of each; the server cannot tell the values of all of them apart."""
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     with postgres_server() as address, psycopg.connect(address) as con:
@@ -50,6 +57,11 @@ def server() -> Iterator[str]:
         con.execute(
             "CREATE TABLE odd (t TEXT COLLATE alike, f DOUBLE PRECISION, n NUMERIC, u TEXT)"
         )
+        con.execute("CREATE DOMAIN price AS numeric")
+        con.execute("CREATE TYPE mood AS ENUM ('so', 'la')")
+        for kind, value in KINDS.items():
+            con.execute(f"CREATE TABLE kind_{kind} (a INT, b {kind})")
+            con.execute(f"INSERT INTO kind_{kind} VALUES (1, {value}), (1, {value}), (2, NULL)")
         con.execute("CREATE TABLE blank (a TEXT, b TEXT)")
         con.execute("INSERT INTO blank VALUES ('x', ''), (NULL, ' '), ('', 'y'), ('', NULL)")
         con.execute("CREATE TABLE secret (a TEXT)")
@@ -66,8 +78,8 @@ def server() -> Iterator[str]:
 def opened(tmp_path: Path, server: str) -> Iterator[Callable[..., DataStore]]:
     workspace, stores = Workspace.open(tmp_path / "home"), []
 
-    def open_it(name: str, *, private: bool = False, **keys: Any) -> DataStore:
-        spec = replace(SourceSpec(server, table=name, engine="postgresql"), **keys)
+    def open_it(name: str | None, *, private: bool = False, **keys: Any) -> DataStore:
+        spec = SourceSpec(**{"path": server, "table": name, "engine": "postgresql"} | keys)
         given = spec, tmp_path, workspace, CancelToken(), silent
         stores.append(DataStore.open(*given, private=private))
         return stores[-1]
@@ -85,6 +97,82 @@ def tuples(store: DataStore, names: tuple[str, ...]) -> list[tuple[tuple[str, ..
         (tuple(table.domains[j][code] for j, code in enumerate(codes)), int(n))
         for codes, n in zip(table.codes.tolist(), table.counts.tolist(), strict=True)
     ]
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_values_of_every_type_are_counted_as_they_are_read(
+    private: bool, opened: Callable[..., DataStore]
+) -> None:
+    types = {"types": (("a", "number"), ("b", "text"))} if private else {}
+    for kind in KINDS:
+        table = f"kind_{kind}"
+        there = opened(table, private=private, **types)
+        here = opened(table, private=private, engine=None, **types)
+        assert tuples(there, ("a", "b")) == tuples(here, ("a", "b")), kind
+        assert len(tuples(there, ("b",))) == 2, kind
+        if not private:
+            assert [one.distinct for one in there.profile(CancelToken(), silent).columns] == [2, 1]
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "WIN1252", "SQL_ASCII"])
+@pytest.mark.parametrize(("engine", "private"), [("postgresql", False), (None, True)])
+def test_another_encoding_is_refused_whatever_the_texts_are(
+    encoding: str,
+    engine: str | None,
+    private: bool,
+    server: str,
+    opened: Callable[..., DataStore],
+) -> None:
+    name = f"in_{encoding.lower()}"
+    with psycopg.connect(server, autocommit=True) as con:
+        known = con.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone()
+        if known is None:
+            con.execute(
+                f"CREATE DATABASE {name} ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' "
+                "TEMPLATE template0"
+            )
+    address = server.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(address, client_encoding="utf8") as con:
+        con.execute("DROP TABLE IF EXISTS people")
+        con.execute("CREATE TABLE people (a TEXT)")
+        con.execute("INSERT INTO people VALUES ('x')")
+        con.commit()
+    types = {"types": (("a", "text"),)} if private else {}
+    with pytest.raises(InputError) as caught:
+        opened("people", path=address, engine=engine, private=private, **types)
+    assert caught.value.code == "source.encoding"
+    assert encoding in caught.value.sentence
+    if engine is None:
+        assert opened("people", path=address, engine=None).rows == 1
+
+
+@pytest.mark.parametrize("engine", [None, "postgresql"])
+@pytest.mark.parametrize(
+    ("keys", "words", "hint"),
+    [
+        ({"table": "nope"}, "there is no such table", "`table`"),
+        ({"query": "SELECT x FROM odd"}, "there is no such column", "`query`"),
+        ({"query": "SELEC 1"}, "it does not understand the query", "`query`"),
+        ({"query": "SELECT 1 = 'a'::text AS a"}, "no such function or comparison", "`query`"),
+        ({"query": "SELECT 'x'::int AS a"}, "cannot be computed or converted", "value"),
+        ({"query": "SELECT repeat('x', 1 << 30) || 'y' AS a"}, "too large", "shorter"),
+    ],
+)
+def test_what_a_server_refuses_is_told_in_words_of_ours_and_without_its_marks(
+    engine: str | None,
+    keys: dict[str, str],
+    words: str,
+    hint: str,
+    opened: Callable[..., DataStore],
+) -> None:
+    with pytest.raises(InputError) as caught:
+        opened(keys.get("table"), engine=engine, query=keys.get("query"))
+    error = caught.value
+    assert error.code == "source.query"
+    assert words in error.sentence
+    assert hint in error.hint
+    assert "LINE" not in error.sentence
+    assert "^" not in error.sentence
 
 
 @pytest.mark.parametrize("private", [False, True])
