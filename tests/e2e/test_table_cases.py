@@ -76,6 +76,16 @@ def sound(context: AppContext, made: Path) -> bool:
     [
         # The first row alone tells two cells apart.
         (["r,x", "B,-2.18", "A,0", "A,0.05"], f'rows = ["r"]\n{SUM}'),
+        # A contributor's 0 is known beforehand where everyone knows a share of the value.
+        *(
+            (
+                ["r,q,x", "A,f,0", *(f"A,m,{x}" for x in (5, 6)), *(f"B,f,{x}" for x in (4, 9))]
+                + ["B,m,8", "B,m,2"],
+                f'{TWO}{SUM}attacker = {{ lower = 0, upper = 2, present = {present} }}\n'
+                'rule = [{ rule = "threshold", n = 2 }]\n',
+            )
+            for present in ("false", "true")
+        ),
         # Everything is suppressed, so that nothing is bounded from above.
         (["r,x", "A,1", "B,1"], f'rows = ["r"]\n{FEW}'),
         # The published ones do not show that others are negative.
@@ -196,6 +206,7 @@ def test_what_is_too_much_to_attack_again_is_counted(
     lines = ["r,q", *["A,f"] * 2, "A,m", *["B,f"] * 2, *["B,m"] * 2, *["C,f"] * 9, *["C,m"] * 8]
     made = released(context, tmp_path, lines, TWO + FEW)
     monkeypatch.setattr(attacks, "MOST_PROGRAMS", 4)
+    monkeypatch.setattr(attacks, "MOST_INTERVALS", 2)
     report = verify_release(made, context.registry, CancelToken(), silent)
     assert report.failures == ()
     told = {check.claim: check.found for check in report.claims}

@@ -144,13 +144,15 @@ class Target:
     sliding: bool = False
 
 
-def targets_of(required: Requirement, *, zeros: bool = False) -> list[Target]:
+def targets_of(required: Requirement, *, above: Floats | None = None) -> list[Target]:
     """Both sides of every unsafe variable, where there is something to protect.
 
-    A range of 0 (a share of the value 0) asks for nothing. With ``zeros`` the value must not be
-    certain all the same: it has to be able to move by a grid unit.
+    A range of 0 (a share of the value 0) asks for nothing. Where ``above`` says how far variables
+    can be above their values for all that everyone knows, the value must not be certain all the
+    same: it has to be able to move up by a grid unit, unless no table is needed to know it.
     """
-    certain = required.unsafe & (required.lower == 0) & (required.upper == 0) & zeros
+    certain = required.unsafe & (required.lower == 0) & (required.upper == 0)
+    certain &= False if above is None else above > 0
     return [
         Target(int(v), up, float(ends[v]))
         for up, ends in ((False, required.lower), (True, np.where(certain, 1, required.upper)))

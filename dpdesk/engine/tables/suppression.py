@@ -96,7 +96,8 @@ def suppress(
     weigh = _Weights(cost, may & ~unsafe)
     # Moves of large systems show single ends, from which widths follow.
     required = judged.required.fixed(problem.high) if len(system) > LARGE else judged.required
-    targets = [*targets_of(required, zeros=filled is not None), *sliding_of(required)]
+    above = None if filled is None else problem.high
+    targets = [*targets_of(required, above=above), *sliding_of(required)]
     instance = Instance(problem, targets, weigh.weight, unsafe, may)
 
     def heard(value: float, bound: float) -> None:

@@ -193,7 +193,8 @@ def told_as_present(
     ``witnesses`` show. Raises Cancelled.
     """
     problem, widths = replace(problem, owners=None), sliding_of(required)
-    targets = [t for t in (*targets_of(required, zeros=True), *widths) if suppressed[t.variable]]
+    targets = [*targets_of(required, above=problem.high), *widths]
+    targets = [target for target in targets if suppressed[target.variable]]
     if problem.least is None:  # that a cell is not empty tells nothing more, as of most sums
         protected = {*targets_of(required), *widths}
         targets = [target for target in targets if target not in protected]

@@ -34,8 +34,8 @@ _LARGE, _LARGEST_PART, _WORK, _LEAST_TRIES = 400, 4_000, 400_000, 8
 """Of parts that are not small, so many programs are solved for what their cells could be."""
 MOST_ROUNDED, MOST_FLAT = 5_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
-MOST_PROGRAMS = 4_000
-"""About so many programs compare recorded intervals, and as many attack as single contributors."""
+MOST_PROGRAMS, MOST_INTERVALS = 4_000, 10_000
+"""About so many programs attack as single contributors, and so many intervals are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,13 +300,16 @@ class Kept:
         ends = self.lower_required[place] + self.upper_required[place]
         return float(self.width[place]) if self.width[place] > ends else 0.0
 
-    def never_certain(self) -> Kept:
+    def never_certain(self, above: Floats) -> Kept:
         """The same, where an unsafe value of which a range of 0 asks for nothing must not be told.
 
         A contributor's 0 is a value like another for those who know that the cell is not empty.
+        ``above`` says how far each can be above its value for all that everyone knows: where that
+        is nothing, no table is needed to know it.
         """
         least = _OPEN * min((abs(x) for x in self.value.tolist() if x), default=1.0)
         certain = self.unsafe & (self.lower_required == 0) & (self.upper_required == 0)
+        certain &= above > 0
         return replace(self, upper_required=np.where(certain, least, self.upper_required))
 
 
@@ -330,7 +333,7 @@ def unprotected(
     linked = len(attacked.tables) > 1 and not merged
     kept = Kept.of(attacked, internal, owners)
     if known.present:
-        kept = kept.never_certain()
+        kept = kept.never_certain(known.moves(attacked, kept).high)
     unknowns = known.moves(attacked, kept)
     room, shown = Room(unknowns), _shown(attacked, internal, unknowns)
     far = shown.reach(unknowns.low, unknowns.high)
@@ -380,7 +383,7 @@ def _other_ends(
     if fault:
         return fault
     order = np.argsort(~kept.unsafe, kind="stable")
-    wanted = order[exact[order]][: MOST_PROGRAMS // 2].tolist()
+    wanted = order[exact[order]][:MOST_INTERVALS].tolist()
     least, most = ranges(Room(unknowns), np.abs(kept.value), wanted, token)
     return _recorded(attacked, kept, least, most, wanted, linked=linked)
 
@@ -443,7 +446,8 @@ def told_as_present(
     To who concludes from the published empty cells that no suppressed one is empty.
     """
     known = replace(known, present=True)
-    kept = Kept.of(attacked, internal).never_certain()
+    kept = Kept.of(attacked, internal)
+    kept = kept.never_certain(known.moves(attacked, kept).high)
     moves = known.more(attacked, internal, kept)[0]
     room, low = Room(moves), np.minimum(kept.lower_required, -moves.low)
     goals = [np.where(kept.unsafe, ends, 0.0) for ends in (low, kept.upper_required)]
@@ -751,7 +755,7 @@ def _recorded(
 
 def compared(attacked: Attacked, internal: Mapping[str, CellTable]) -> str:
     """How many recorded intervals were compared."""
-    cells, most = len(attacked.unknown), MOST_PROGRAMS // 2
+    cells, most = len(attacked.unknown), MOST_INTERVALS
     least = sum(_is_least(attacked, internal, place) for place in range(cells))
     if least:
         return msg(

@@ -359,15 +359,16 @@ class WholeRoom(Room):
 #
 # A point with all unknowns above their bounds, that has all sums, can be moved a little along every
 # direction that keeps the sums: of the cells that such a random direction moves none is told. The
-# point comes from turns of projecting on the sums and on the bounds, which suits tables that are
+# point comes from projections on the sums that stay above the bounds, which suits tables that are
 # too large for linear programs in a moment.
 
 
-_TURNS, _FEW_TURNS, _AGAIN, _MANY = 60, 5, 4, 240_000
+_STEPS, _AGAIN, _STAY = 12, 3, 0.8
+_ROUGH, _NEARBY, _LOOKS = 1e-8, 1e-6, 1_000
 SOON_IN_A_PROGRAM, MOST_IN_A_PROGRAM = 5_000, 40_000
 """Unknowns of a part up to which a program looks for a point inside: at once, and at all."""
 _FLOOR, _INSIDE = 0.05, 1e-3
-_EXACT, _SAME = 1e-12, 1e-9
+_SAME = 1e-9
 _DRAWN = 11
 
 
@@ -381,7 +382,7 @@ def both_sides(
     unit, rows, goal = _of_unit_length(matrix, sums)
     bounded = np.isfinite(low)
     free = np.ones(len(unit), dtype=bool)
-    for _ in range(_AGAIN if len(low) * _TURNS <= _MANY else 1):
+    for _ in range(_AGAIN):
         point, inside = _projected(rows, goal, free, bounded, token)
         if inside:
             direction = _direction(rows, free)
@@ -451,23 +452,38 @@ def _units(matrix: csr_array, sums: Floats) -> Floats:
 def _projected(
     rows: csr_array, goal: Floats, free: Flags, bounded: Flags, token: CancelToken
 ) -> tuple[Floats, bool]:
-    """A point with the sums, and whether all free unknowns of it are above their bounds."""
-    inner = csr_array(rows * free)
+    """A point with the sums, and whether all free unknowns of it are above their bounds.
+
+    Each step changes as little as possible in units of how large each unknown is by now, and at
+    most so far that all stay above their bounds, as in interior point methods: those that are not
+    near 0 go first.
+    """
     point = np.where(free, 1.0, 0.0)
     held = free & bounded
-    # Where a few turns do not find one, a program does sooner.
-    for _ in range(max(_FEW_TURNS, min(_TURNS, _MANY // len(free)))):
+    size = float(np.abs(goal).max(initial=0.0)) or 1.0
+    before = np.inf
+    for _ in range(_STEPS):
         token.check()
-        point = point + _solved(inner, goal - inner @ point)
-        if (point[held] > _INSIDE).all():
-            return point + _solved(inner, goal - inner @ point), True
-        point = np.where(held, np.maximum(point, _FLOOR), point)
+        wide = np.where(held, point, free)
+        change = wide * _solved(csr_array(rows * wide), goal - rows @ point, _ROUGH, _LOOKS)
+        down = held & (change < 0)
+        far = _STAY * float((point[down] / -change[down]).min(initial=np.inf))
+        point = point + min(1.0, far) * change
+        left = float(np.abs(goal - rows @ point).max(initial=0.0))
+        if far > 1.0 and left > before / 2:
+            break  # where the sums leave some no room, the rest comes no closer
+        before = left
+        if far > 1.0 and left <= _NEARBY * size:
+            wide = np.where(held, point, free)
+            point = point + wide * _solved(csr_array(rows * wide), goal - rows @ point)
+            return point, bool((point[held] > 0).all())
     return point, False
 
 
-def _solved(rows: csr_array, goal: Floats) -> Floats:
-    """The shortest change with these sums."""
-    found = lsmr(rows, goal, atol=_EXACT, btol=_EXACT, maxiter=4 * min(rows.shape) + 100)[0]
+def _solved(rows: csr_array, goal: Floats, close: float = 1e-12, most: int = 0) -> Floats:
+    """The shortest change with these sums, as ``close`` as asked, by at most so many looks."""
+    looks = min(most or np.iinfo(np.int64).max, 4 * min(rows.shape) + 100)
+    found = lsmr(rows, goal, atol=close, btol=close, maxiter=looks)[0]
     return np.asarray(found, dtype=np.float64)
 
 

@@ -108,3 +108,19 @@ def test_a_cell_of_millions_that_moves_with_one_of_a_few_needs_no_program_of_its
     monkeypatch.setattr(attacks, "_LARGE", 0)
     monkeypatch.delattr(intervals.Room, "end")
     assert told_in_public(attacked, [False], TOKEN) == ("", 0)
+
+
+def test_a_part_of_thousands_with_small_and_large_counts_needs_no_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Steps that stay above 0 find a point, however uneven the counts are."""
+    sizes = (11, 10, 9, 8)
+    rng = np.random.default_rng(3)
+    counts = 1 + rng.lognormal(0, 3, int(np.prod(sizes))).astype(np.int64)
+    hidden = np.zeros([size + 1 for size in sizes], dtype=bool)
+    hidden[tuple(slice(size) for size in sizes)] = True
+    attacked, _, _ = suppressed(counts, hidden.ravel(), sizes)
+    assert len(attacked.unknown) > intervals.SOON_IN_A_PROGRAM
+    monkeypatch.delattr(intervals, "sides_by_program")
+    monkeypatch.delattr(intervals.Room, "end")
+    assert told_in_public(attacked, [False], TOKEN) == ("", 0)

@@ -76,8 +76,9 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(
     bounds = Bounds.of(system.cells.values)
     owners = alone(system)
 
-    targets = targets_of(needed, zeros=zeros)
-    found = exposed(Problem.of(system, bounds, owners), suppressed, targets, CancelToken(), 1)
+    problem = Problem.of(system, bounds, owners)
+    targets = targets_of(needed, above=problem.high if zeros else None)
+    found = exposed(problem, suppressed, targets, CancelToken(), 1)
 
     values, matrix = system.cells.values.astype(float), system.matrix.toarray()
     expected = set()

@@ -57,7 +57,7 @@ def protected(
 @given(seeds, st.sampled_from(["heuristic", "hitas"]), st.booleans())
 def test_what_moves_cover_no_attacker_comes_close_to(seed: int, how: How, present: bool) -> None:
     _, told, problem, hidden, found = protected(seed, how, present=present)
-    targets = targets_of(told.required, zeros=present)
+    targets = targets_of(told.required, above=problem.high if present else None)
     covered = found.covered(problem, targets)
     shown = [target for target, there in zip(targets, covered, strict=True) if there]
     assert exposed(problem, hidden, shown, TOKEN, 1) == []
