@@ -79,8 +79,7 @@ def sound(context: AppContext, made: Path) -> bool:
         # A contributor's 0 is known beforehand where everyone knows a share of the value.
         *(
             (
-                ["r,q,x", "A,f,0", *(f"A,m,{x}" for x in (5, 6)), *(f"B,f,{x}" for x in (4, 9))]
-                + ["B,m,8", "B,m,2"],
+                ["r,q,x", "A,f,0", "A,m,5", "A,m,6", "B,f,4", "B,f,9", "B,m,8", "B,m,2"],
                 f'{TWO}{SUM}attacker = {{ lower = 0, upper = 2, present = {present} }}\n'
                 'rule = [{ rule = "threshold", n = 2 }]\n',
             )

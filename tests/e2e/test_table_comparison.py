@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from itertools import product
@@ -10,14 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpdesk.app.comparing import compare_plan
+from dpdesk.app.checklists import check_release
+from dpdesk.app.comparing import compare_plan, redesign_plan
 from dpdesk.app.context import AppContext
+from dpdesk.app.planning import prepare_cells
+from dpdesk.app.running import run_plan
 from dpdesk.cli.main import main
 from dpdesk.core.charts import BarChart
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.engine.methods.table.comparing import Loss, Shown, hellinger
+from dpdesk.engine.methods.table.method import ProtectedTables
 from dpdesk.engine.querying import Comparison
 from dpdesk.engine.tables.model import Cells, Dimension, Table, exact
+from dpdesk.io.planfile import read_plan
 from tests.e2e.test_table_release import plan
 from tests.reference import table_losses as reference
 
@@ -180,3 +186,32 @@ def test_merges_are_not_proposed_for_several_tables(
     keys = '[[protection.tables]]\nname = "a"\nrows = ["town"]\n'
     assert main(["compare", str(plan(folder, "several", keys, head=HEAD)), "--redesign"]) == 1
     assert "a single table that is counted from rows" in " ".join(capsys.readouterr().err.split())
+
+
+def test_unsafe_cells_are_counted_alike_wherever_their_number_stands(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """A group of one value is printed next to it: both cells are, and count as, two."""
+    rows = [f"{town},{sex},{number}" for (town, sex), n in COUNTS.items() for number in range(n)]
+    (tmp_path / "people.csv").write_text("\n".join(["town,sex,pay", *rows, ""]), "utf-8")
+    (tmp_path / "towns.csv").write_text("n,north,*\ns,south,*\nw,south,*\n", "utf-8")
+    tree = '[attributes]\ntown = { role = "quasi-identifier", hierarchy = "towns.csv" }\n'
+    path = plan(tmp_path, "plan", TWO, head=HEAD + tree)
+    (found,) = compare_plan(context, path, CancelToken(), silent)
+    assert found.sentence.startswith("2 of 18 cells are unsafe by the rules.")
+    proposed = redesign_plan(context, path, CancelToken(), silent)
+    assert proposed.comparison.charts[0].table.rows[0][2] == 2
+    with prepare_cells(context, read_plan(path), tmp_path, path.name, CancelToken(), silent) as it:
+        view = ProtectedTables().explore(it.given, CancelToken(), silent).view(it.given.parameters)
+    assert view.sentence.startswith("Of 18 cells, 2 are unsafe by the rules;")
+    made = run_plan(context, path, tmp_path / "out", CancelToken(), silent).out
+    with (made / "internal/table.csv").open(encoding="utf-8", newline="") as stream:
+        statuses = [row["status"] for row in csv.DictReader(stream)]
+    kept = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    figures = {each["key"]: each["value"] for each in kept["figures"]}
+    assert statuses.count("C") == figures["unsafe_cells"] == 2
+    assert statuses.count("D") == figures["secondary_cells"]
+    assert figures["suppressed_cells"] == figures["unsafe_cells"] + figures["secondary_cells"]
+    assert kept["result"]["primary"] == 1  # a cell of the same people counts once
+    checked = check_release(context, made, CancelToken(), silent)
+    assert any("2 cells are unsafe" in str(each.evidence) for each in checked.checklist.items)

@@ -50,6 +50,7 @@ class Judgement:
     """What the rules say of each variable."""
 
     required: Requirement
+    """Of those that are unsafe: none that everyone knows to be empty."""
     by_rule: tuple[Flags, ...]
     """One entry per rule: the variables that it finds unsafe."""
     by_hand: Flags
@@ -103,7 +104,7 @@ def judge(
         down = np.where(own, cells.levels[:, 0], wide)
         up = np.where(own, cells.levels[:, 1], wide)
     lower, upper = np.maximum(lower, down), np.maximum(upper, up)
-    unsafe = np.logical_or.reduce([by_hand, *by_rule])
+    unsafe = np.logical_or.reduce([by_hand, *by_rule]) & ~system.known
     lower = np.where(cells.values >= 0, np.minimum(lower, cells.values), lower)
     required = Requirement(unsafe, lower, upper, _widths(system, unsafe, sliding))
     return Judgement(required, tuple(by_rule), by_hand, status == "P")

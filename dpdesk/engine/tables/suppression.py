@@ -90,7 +90,7 @@ def suppress(
     Cancelled
         The token asked for it.
     """
-    unsafe = judged.required.unsafe & ~system.known
+    unsafe = judged.required.unsafe
     may = ~system.known & ~(judged.published & ~unsafe)
     problem = Problem.of(system, bounds, alone(system) if singletons else None, filled)
     weigh = _Weights(cost, may & ~unsafe)

@@ -46,8 +46,10 @@ _CHANGED, MOVED = "controlled-adjustment", "how far unsafe cells were moved"
 def _rules(case: Case) -> Answer:
     """Whether there are rules, and how many cells they found."""
     evidence = case.facts.release.evidence
-    unsafe = evidence.result.get("primary")
-    if not isinstance(unsafe, int) or isinstance(unsafe, bool):
+    # As the tables print them, like the numbers of cells and of suppressed ones next to it.
+    figures = {str(figure["key"]): figure["value"] for figure in evidence.figures}
+    unsafe = figures.get("unsafe_cells", evidence.result.get("primary"))
+    if not isinstance(unsafe, int | float) or isinstance(unsafe, bool):
         text = "The internal part, which says what the rules found, is not available."
         return Answer(Status.REVIEW, text, Basis.EVIDENCE, "Check the whole release folder.")
     if not evidence.parameters.get("rule") and not evidence.parameters.get("cells"):
@@ -55,7 +57,7 @@ def _rules(case: Case) -> Answer:
         return Answer(Status.FAIL, text, Basis.EVIDENCE, "Add rules to the plan and release again.")
     confirmed = case.facts.confirmed("cells are unsafe by the rules of the plan")
     text = counted(
-        "{n} cell is unsafe by the rules.", "{n} cells are unsafe by the rules.", n=unsafe
+        "{n} cell is unsafe by the rules.", "{n} cells are unsafe by the rules.", n=int(unsafe)
     )
     advice = "Judge whether the rules are those of the agency."
     basis = Basis.SOURCE if confirmed else Basis.EVIDENCE

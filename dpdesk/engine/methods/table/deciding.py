@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -194,10 +194,9 @@ def outcome_of(decision: Decision) -> CellsOutcome:
     tables = with_ratios(settings.ratios, sums, apart=settings.tell_apart)
     measures = in_plan_order(settings.ratios, [spec.measure.kind for spec in settings.tables])
     hidden = protected.hidden
-    primary, secondary = int((hidden & unsafe).sum()), int((hidden & ~unsafe).sum())
     internal: dict[str, object] = {
         "primary": int(unsafe.sum()),
-        "secondary": secondary,
+        "secondary": int((hidden & ~unsafe).sum()),
         **protected.internal,
     }
     if settings.protect == SUPPRESS and settings.secondary != NONE and counted.together:
@@ -236,8 +235,8 @@ def outcome_of(decision: Decision) -> CellsOutcome:
         guarantee=table_guarantee(Promise.of(settings)),
         result=result,
         internal=internal,
-        figures=_figures(settings, result, internal, primary),
-        notes=(*_notes(counted, int(unsafe.sum()), internal), *protected.notes),
+        figures=_figures(settings, result, tables),
+        notes=(*_notes(counted, printed(tables, PRIMARY), internal), *protected.notes),
         tables=tables,
         edit=counted.edit,
     )
@@ -377,12 +376,20 @@ def _told_as_whole(internal: Mapping[str, object]) -> Iterator[Note]:
         )
 
 
+def printed(tables: Sequence[CellTable], status: str) -> int:
+    """How many cells have a status wherever they stand, as ``cells`` and ``suppressed`` count them.
+
+    In ``primary`` and ``secondary`` a cell that stands in several places counts once.
+    """
+    return sum(table.internal["status"].count(status) for table in tables)
+
+
 def _figures(
-    settings: Settings, result: dict[str, object], internal: dict[str, object], primary: int
+    settings: Settings, result: dict[str, object], tables: Sequence[CellTable]
 ) -> tuple[Figure, ...]:
     figures = [
         Figure("cells", "Cells", float(str(result["cells"])), "count"),
-        Figure("unsafe_cells", "Unsafe cells", float(str(internal["primary"])), "count"),
+        Figure("unsafe_cells", "Unsafe cells", float(printed(tables, PRIMARY)), "count"),
     ]
     if settings.protect == SUPPRESS:
         figures += [
@@ -392,7 +399,7 @@ def _figures(
             Figure(
                 "secondary_cells",
                 "Of which to protect others",
-                float(str(internal["secondary"])),
+                float(printed(tables, SECONDARY)),
                 "count",
             ),
         ]

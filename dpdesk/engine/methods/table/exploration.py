@@ -20,7 +20,7 @@ from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
-from dpdesk.engine.methods.table.deciding import decision, outcome_of
+from dpdesk.engine.methods.table.deciding import decision, outcome_of, printed
 from dpdesk.engine.methods.table.settings import ADJUST, CELL_KEY, SUPPRESS, Settings
 from dpdesk.engine.methods.table.stories import looks
 from dpdesk.engine.tables.cellkeys import KEYS, PerturbationTable
@@ -126,7 +126,7 @@ def _changes(settings: Settings) -> Iterator[BarChart]:
 
 
 def _sentence(outcome: CellsOutcome, settings: Settings) -> str:
-    cells, unsafe = outcome.result["cells"], outcome.internal["primary"]
+    cells, unsafe = outcome.result["cells"], printed(outcome.tables, PRIMARY)
     if not settings.rules and not unsafe and settings.protect in (SUPPRESS, ADJUST):
         return msg(
             "No rule says which of {cells} cells are unsafe: all are published as they are. Add a "

@@ -48,7 +48,7 @@ def suppressed(
     Raises RefusedError ``table.not-protectable``, Cancelled.
     """
     system, settings, bounds = counted.system, counted.settings, bounds_of(counted)
-    hidden = judged.required.unsafe & ~system.known
+    hidden = judged.required.unsafe
     internal: dict[str, object] = {}
     witnesses = None
     if settings.secondary != NONE:

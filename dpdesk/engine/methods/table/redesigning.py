@@ -106,7 +106,7 @@ def _measured(counted: Counted, judged: Judgement, token: CancelToken) -> Measur
     counted = replace(counted, settings=asked)
     system = counted.system
     (own,) = system.variables
-    unsafe = judged.required.unsafe & ~system.known
+    unsafe = judged.required.unsafe
     further: int | None = 0
     if unsafe.any():
         try:
@@ -138,7 +138,7 @@ def _detail(counted: Counted) -> float:
 
 def _proposals(given: CellsInput, counted: Counted, judged: Judgement) -> Iterator[Proposal]:
     (table,), (own,) = counted.system.tables, counted.system.variables
-    unsafe = (judged.required.unsafe & ~counted.system.known)[own].reshape(table.shape)
+    unsafe = judged.required.unsafe[own].reshape(table.shape)
     merge = counted.settings.merge
     for axis, dimension in enumerate(table.dimensions):
         others = tuple(i for i in range(len(table.shape)) if i != axis)
