@@ -39,15 +39,24 @@ _MARK = "\ufeff"
 Rows = Sequence[Sequence[str]]
 
 
-def strange_ends(
+def with_strange_ends(
+    con: DuckDBPyConnection, loaded: Loaded, path: Path, token: CancelToken
+) -> Loaded:
+    """Note which of the first and the last rows of the table ``raw`` may be no rows.
+
+    And byte order marks at the beginning of rows. Rows that a query left out are not spoken of, so
+    it is asked once rows have been chosen. Raises Cancelled.
+    """
+    told = _strange_ends(con, loaded, loaded.rows, path, token)
+    if not told:
+        return loaded
+    reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
+    return replace(loaded, reading=reading)
+
+
+def _strange_ends(
     con: DuckDBPyConnection, loaded: Loaded, rows: int, path: Path, token: CancelToken
 ) -> tuple[str, ...]:
-    """Sentences on the first and the last of the ``rows`` of the table ``raw`` that may be no rows.
-
-    And on byte order marks at the beginning of rows.
-
-    Raises Cancelled.
-    """
     ends = [_end(con, way, path, token) for way in ("", "DESC")]
     first, last = ([[text.strip() for text in row[:_COLUMNS]] for row in end] for end in ends)
     single = _single(ends[1], rows, len(loaded.names))
@@ -285,14 +294,11 @@ def without_empty_rows(
             cursor.execute(f"DROP TABLE {RAW}")
             cursor.execute(f"ALTER TABLE {_FULL} RENAME TO {RAW}")
         cursor.execute(f"DROP TABLE {_EMPTY}")
-    told: tuple[str, ...] = ()
-    if found:
-        told = (_kept(found, first) if kept else _left_out(found, first),)
-    rows = loaded.rows - (0 if kept else found)
-    told += strange_ends(con, loaded, rows, path, token)
-    if not told:
+    if not found:
         return loaded
-    reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
+    told = _kept(found, first) if kept else _left_out(found, first)
+    rows = loaded.rows - (0 if kept else found)
+    reading = replace(loaded.reading, notes=(*loaded.reading.notes, told))
     coded = loaded.coded if rows == loaded.rows else ()
     return replace(loaded, rows=rows, reading=reading, coded=coded)
 

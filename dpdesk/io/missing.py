@@ -240,7 +240,7 @@ def note_texts(
             held.append((column.name, int(coded)))
         if many and 2 * (many + plain) > filled:
             told.append(_with_thousands(column.name, int(many), str(example)))
-    return (*told, *_where_codes(held))
+    return (*told, *_where_codes(codes, held))
 
 
 def _first_texts(
@@ -286,8 +286,8 @@ def _with_thousands(name: str, rows: int, example: str) -> str:
     )
 
 
-def _where_codes(held: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    """How many rows of which columns hold texts that may stand for missing values."""
+def _where_codes(codes: Sequence[str], held: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """How many rows of which columns hold ``codes``, which may stand for missing values."""
     most = sorted(held, key=lambda item: -item[1])
     if not most:
         return ()
@@ -297,7 +297,8 @@ def _where_codes(held: Sequence[tuple[str, int]]) -> tuple[str, ...]:
     ]
     return (
         msg(
-            "These texts, which may stand for missing values, are in {columns}.",
+            "Texts that may stand for missing values ({codes}) are in {columns}.",
+            codes=", ".join(f"`{code}`" for code in codes),
             columns=listed(places, _LISTED),
         ),
     )

@@ -18,7 +18,7 @@ from dpdesk.io.failures import check_width
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
 from dpdesk.io.source import FilePrint, Stretch, text_of
-from dpdesk.io.transcode import guess_legacy, high_words
+from dpdesk.io.transcode import begins_as_utf8, guess_legacy, high_words
 
 _ALL_COUNTED = "all rows are counted when the file is read."
 _LEFT_OUT = (
@@ -146,7 +146,7 @@ def _filled_up(fields: tuple[str, ...], dialect: Dialect, width: int) -> tuple[s
 def _readable(path: Path, dialect: Dialect) -> Dialect:
     """The dialect in an 8-bit encoding when the head is not UTF-8."""
     data, complete = read_head(path)
-    if not dialect.guessed or _is_utf8(data, complete):
+    if not dialect.guessed or begins_as_utf8(data, complete):
         return dialect
     guess = guess_legacy(high_words([data]))
     if not guess.likely:
@@ -158,16 +158,6 @@ def _readable(path: Path, dialect: Dialect) -> Dialect:
         example=guess.example,
     )
     return with_encoding(path, dialect, guess.encoding, note)
-
-
-def _is_utf8(data: bytes, complete: bool) -> bool:
-    import codecs
-
-    try:
-        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _head_fault(path: Path, dialect: Dialect) -> DpdeskError | None:

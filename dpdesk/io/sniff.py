@@ -31,6 +31,7 @@ from dpdesk.io.titles import (
     titles_note,
     unsure_start,
 )
+from dpdesk.io.transcode import begins_as_utf8, guess_legacy, high_words
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,10 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
     name = path.name
     _refuse_other_formats(data, name)
     encoding, mark, guessed = encoding_of(data, spec.encoding, name)
-    text, complete = _head_text(path, data, complete, encoding, mark)
+    broken = encoding == "utf-8" and not begins_as_utf8(data, complete)
+    # What notes quote of an 8-bit text is shown with its letters.
+    shown = guess_legacy(high_words([data])).encoding if guessed and broken else encoding
+    text, complete = _head_text(path, data, complete, shown, mark)
     if not text.strip(" \t\r\n\x1a"):
         raise InputError(
             "csv.empty",
@@ -248,7 +252,7 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
             details={"line": 1},
         )
     notes: list[str] = []
-    if "\ufffd" in text and encoding == "utf-8" and not _broken(data, complete):
+    if "\ufffd" in text and encoding == "utf-8" and not broken:
         notes.append("Some letters had already been lost (they are stored as �).")
     if NULS in spec.allow:
         notes.append("NUL characters are read as �, like letters that were lost.")
@@ -564,14 +568,6 @@ def _head_text(
 def _has_lines(text: str, count: int) -> bool:
     """Whether at least ``count`` line breaks are there."""
     return any(number == count for number, _ in enumerate(_BREAK.finditer(text), 1))
-
-
-def _broken(data: bytes, complete: bool) -> bool:
-    try:
-        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
-    except UnicodeDecodeError:
-        return True
-    return False
 
 
 def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str | None]:

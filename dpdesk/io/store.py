@@ -28,7 +28,7 @@ from dpdesk.io.coding import DATA, Column, code_columns
 from dpdesk.io.csvload import Loaded, load_csv
 from dpdesk.io.database import connect, query
 from dpdesk.io.declared import note_types
-from dpdesk.io.emptyrows import without_empty_rows
+from dpdesk.io.emptyrows import with_strange_ends, without_empty_rows
 from dpdesk.io.failures import private_error
 from dpdesk.io.missing import note_empty, note_texts
 from dpdesk.io.missing_forms import note_other_forms
@@ -136,6 +136,8 @@ class DataStore:
                 _join_persons(con, loaded, spec, person, path, token)
             elif queries_rows(spec):
                 loaded = queried(con, loaded, spec, path, spill, token)
+            if not private:
+                loaded = with_strange_ends(con, loaded, path, token)
             if spec.coarsen:
                 loaded = coarsened(con, loaded, spec, path, token, private=private)
             check_forms(loaded.columns or loaded.names, path.name)

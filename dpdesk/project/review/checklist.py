@@ -416,7 +416,7 @@ def _source(case: Case) -> Answer:
         text = "Noise is drawn once and forgotten, so no table can be made again from the source."
         return Answer(Status.NOT_APPLICABLE, text, Basis.MANIFEST)
     advice = "Verify the release with its source file."
-    text = "The source was not available here; figures that need it are only as recorded."
+    text = "It was checked without its source; figures that need it are only as recorded."
     if check is not None and check.status is not CheckStatus.NEEDS_SOURCE:
         advice, text = "Verify it where its keys are.", msg("With the source: {r}.", r=check.found)
     if case.policy.require_source_verification:

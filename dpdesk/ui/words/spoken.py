@@ -79,9 +79,15 @@ def moment_words(time: datetime | str, *, day: bool = False) -> str:
     return window_voice().moment(time.strftime("%Y-%m-%d" if day else "%Y-%m-%d %H:%M"))
 
 
+_NAMES = ("Samarati", "Incognito", "Mondrian", "Gaussian", "Laplace")
+
+
 def inside(label: str) -> str:
-    """A label within a sentence: without the capital that English begins it with."""
-    if window_voice().language != ENGLISH or label[1:2].isupper():
+    """A label within a sentence: without the capital that English begins it with, unless it begins
+    with a name.
+    """
+    named = label[1:2].isupper() or label.startswith(_NAMES)
+    if window_voice().language != ENGLISH or named:
         return label
     return label[:1].lower() + label[1:]
 

@@ -174,6 +174,6 @@ def test_texts_that_may_be_missing_are_told_with_columns_and_rows(tmp_path: Path
     text = "\n".join(["id,pay,town,n", *rows])
     notes = _noted(tmp_path, text)
     where = "are in `pay` (20 rows) and `town` (1 row)."
-    assert f"These texts, which may stand for missing values, {where}" in notes
+    assert f"Texts that may stand for missing values (`NA`, `n/a`) {where}" in notes
     notes = _noted(tmp_path, text, missing=("", "n/a", "NA"))
     assert not any("may stand for missing" in note for note in notes)

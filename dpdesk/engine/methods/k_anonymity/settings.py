@@ -83,6 +83,8 @@ CATEGORY, ANY, NONE = "category", "any", "none"
 _MOST_IMPORTANT = 1_000
 UNLESS_ROWS = Condition("model", ("AG_TS", "AG", "AG_CS", "CG", "CS", "AS"))
 """Models that change values; the other one leaves rows out and nothing else."""
+LEAVES_OUT = Condition("algorithm", (OPTIMAL, SAMARATI, INCOGNITO, GENETIC, K_OPTIMIZE))
+"""Searches that may leave rows out; groups of rows and top-down keep all of them."""
 UNLESS_CUT = Condition("algorithm", (OPTIMAL, SAMARATI, INCOGNITO, GENETIC, MONDRIAN, TOP_DOWN))
 """Searches that know levels; the other one cuts ordered values."""
 
@@ -103,6 +105,7 @@ _MAX_SUPPRESSION = ShareParameter(
     default=Fraction(0),
     suggested=Fraction(2, 100),
     applies=Condition("model", ("AG_TS", "TS")),
+    offered=(LEAVES_OUT,),
 )
 _MODEL = ChoiceParameter(
     key="model",

@@ -14,7 +14,16 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPalette
+from PySide6.QtGui import (
+    QBrush,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QMouseEvent,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -490,6 +499,9 @@ class RawGrid(DataGrid):
 
 
 _FIRST_NOTES, _MANY_NOTES = 4, 6
+_FEW_NOTES = 2
+"""As many notes at first where there is little height, so that rows stay in sight."""
+_LOW_EMS = 86
 _ALL, _FIRST = "all", "first"
 
 
@@ -523,6 +535,8 @@ class TablePage(QWidget):
         self._profile: DataProfile | None = None
         self._spreads: Spreads | None = None
         self._column = 0
+        self._low = self._all_notes = False
+        theme.changed.connect(self._on_theme)
         layout = column(self, gap=SPACE.m)
         self._header = StepHeader(1, self.tr("What is in this file?"), "")
         self._header.add(self._build_next())
@@ -628,16 +642,35 @@ class TablePage(QWidget):
         if not notes:
             return
         answers: tuple[tuple[str, str], ...] = ()
-        if len(notes) > _MANY_NOTES:
+        few, many = (_FEW_NOTES, _FEW_NOTES) if self._low else (_FIRST_NOTES, _MANY_NOTES)
+        if len(notes) > many:
             every = self.tr("Show all {count} notes").format(count=grouped(len(notes)))
             answers = ((_ALL, every) if first else (_FIRST, self.tr("Show only the first notes")),)
-        shown = notes[:_FIRST_NOTES] if first and answers else notes
+        shown = notes[:few] if first and answers else notes
         self.notes.show_message("info", joined(shown, "\n"), answers)
+        self._all_notes = not first
 
     @Slot(str)
     def _on_notes(self, wanted: str) -> None:
         self._show_notes(first=wanted == _FIRST)
         self.notes.focus_answer()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fold notes where they would take the room of the rows."""
+        super().resizeEvent(event)
+        self._fit()
+
+    @Slot(object)
+    def _on_theme(self, theme: Theme) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        low = self.height() < self._theme.theme.ems(_LOW_EMS)
+        if low == self._low:
+            return
+        self._low = low
+        if not self.notes.isHidden() and self.notes.kind == "info" and not self._all_notes:
+            self._show_notes(first=True)
 
     def show_profile(self, profile: DataProfile | None) -> None:
         """Show what the columns hold."""
