@@ -335,7 +335,10 @@ def test_of_many_notes_the_first_are_shown_and_all_on_demand(
     count = len(workbench.data.reading.notes)
     assert count >= 9
     band = panel.table.notes
-    assert len(band.text.splitlines()) == 4
+    panel.resize(1040, 500)
+    qtbot.waitUntil(lambda: len(band.text.splitlines()) == 2)
+    panel.resize(1040, 1000)
+    qtbot.waitUntil(lambda: len(band.text.splitlines()) == 4)
     for words, lines in ((f"Show all {count} notes", count), ("Show only the first notes", 4)):
         button = next(b for b in band.findChildren(QPushButton) if b.text() == words)
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

@@ -324,3 +324,16 @@ def test_two_fields_never_hide_each_other(qtbot: QtBot, theme: ThemeManager) -> 
     for model, algorithm in (("AG_CS", "mondrian"), ("AG", "samarati"), ("CG", "optimal")):
         form.set_values({"k": 5, "model": model, "algorithm": algorithm})
         assert form.field("model").isVisible() or form.field("algorithm").isVisible()
+
+
+def test_a_search_that_leaves_no_row_out_asks_for_no_limit(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    method = KAnonymity()
+    form = ParameterForm(method.parameters, live=method.live)
+    qtbot.addWidget(form)
+    form.show()
+    for algorithm, asked in (("mondrian", False), ("top-down", False), ("optimal", True)):
+        form.set_values({"k": 5, "algorithm": algorithm, "max_suppression": 0.02})
+        assert form.field("max_suppression").isVisible() is asked
+        assert ("max_suppression" in form.values()) is asked

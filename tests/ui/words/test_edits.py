@@ -10,6 +10,7 @@ import pytest
 from dpdesk.app.exploring import methods
 from dpdesk.app.types import AppContext, SetMethod, SetParameters, SetTitle
 from dpdesk.ui.words.settings import worded
+from dpdesk.ui.words.spoken import inside
 
 
 @pytest.fixture
@@ -123,3 +124,8 @@ def test_a_method_goes_by_its_title(app_context: AppContext) -> None:
 def test_other_edits_stay_as_they_are(app_context: AppContext) -> None:
     known = methods(app_context)
     assert worded(SetTitle("People"), known[0], known) == SetTitle("People")
+
+
+def test_names_keep_their_capital_inside_a_sentence() -> None:
+    assert inside("Mondrian: cut the rows") == "Mondrian: cut the rows"
+    assert inside("Rows suppressed") == "rows suppressed"

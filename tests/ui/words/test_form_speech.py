@@ -130,5 +130,5 @@ def test_missing_texts_are_named_in_the_fields_for_them() -> None:
         "If they are missing, check “An empty field counts as missing”."
     )
     german = voice_of("de", PAGES, TEXTS, FORMS)
-    assert german.say(found).endswith("Nennen Sie dies dann unter „Weitere Fehlcodes“.")
+    assert german.say(found).endswith("nennen Sie sie unter „Weitere Fehlcodes“.")
     assert german.say(empty).endswith("kreuzen Sie „Leeres Feld gilt als fehlend“ an.")

@@ -98,6 +98,20 @@ def test_so_it_is_in_every_format(
     assert any(note.startswith(TOTALS) for note in notes)
 
 
+def test_nothing_is_said_of_rows_that_a_query_left_out(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    rows: Rows = [*TABLE, ("Source: x", "", "")]
+    for query, told in (
+        ("SELECT * FROM data WHERE people <> ''", False),
+        ("SELECT * FROM data WHERE region <> 'n'", True),
+    ):
+        source = SourceSpec(_csv(tmp_path, rows), query=query)
+        with closing(DataStore.open(source, tmp_path, workspace, CancelToken(), silent)) as store:
+            notes = store.reading.notes
+        assert any(note.startswith(BELOW) for note in notes) is told, query
+
+
 def test_a_word_in_a_table_of_one_column_is_a_value(tmp_path: Path, workspace: Workspace) -> None:
     (tmp_path / "a.csv").write_text("age\n1\n2\n3\nunknown\n")
     assert not any("unknown" in note for note in _notes(tmp_path, "a.csv", workspace))

@@ -83,6 +83,19 @@ def test_titles_above_a_table_are_skipped_and_told(
     assert opened(tmp_path, workspace, pinned)[:2] == (HEADER, BODY)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16"])
+def test_a_title_is_told_in_the_letters_of_its_file(
+    tmp_path: Path, workspace: Workspace, encoding: str
+) -> None:
+    text = text_of(["Erhebung – Süd,,"])
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    for found in (
+        opened(tmp_path, workspace, SourceSpec("a.csv"))[2].reading,
+        preview_source(SourceSpec("a.csv"), tmp_path).reading,
+    ):
+        assert any("(`Erhebung – Süd`)" in note for note in found.notes), found.notes
+
+
 @pytest.mark.parametrize("kind", UNSURE)
 def test_what_may_be_a_title_is_asked_for(tmp_path: Path, workspace: Workspace, kind: str) -> None:
     titles, skip = UNSURE[kind]
