@@ -16,9 +16,16 @@ from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
 from dpdesk.io.failures import check_width
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
-from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
+from dpdesk.io.sniff import (
+    Dialect,
+    begins_as_utf8,
+    read_head,
+    sniff,
+    with_encoding,
+    without_nul,
+)
 from dpdesk.io.source import FilePrint, Stretch, text_of
-from dpdesk.io.transcode import begins_as_utf8, guess_legacy, high_words
+from dpdesk.io.transcode import guess_legacy, high_words
 
 _ALL_COUNTED = "all rows are counted when the file is read."
 _LEFT_OUT = (

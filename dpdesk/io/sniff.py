@@ -31,7 +31,6 @@ from dpdesk.io.titles import (
     titles_note,
     unsure_start,
 )
-from dpdesk.io.transcode import begins_as_utf8, guess_legacy, high_words
 
 
 @dataclass(frozen=True)
@@ -241,10 +240,8 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
     name = path.name
     _refuse_other_formats(data, name)
     encoding, mark, guessed = encoding_of(data, spec.encoding, name)
-    broken = encoding == "utf-8" and not begins_as_utf8(data, complete)
-    # What notes quote of an 8-bit text is shown with its letters.
-    shown = guess_legacy(high_words([data])).encoding if guessed and broken else encoding
-    text, complete = _head_text(path, data, complete, shown, mark)
+    whole = encoding != "utf-8" or begins_as_utf8(data, complete)
+    text, complete = _head_text(path, data, complete, _letters(data, encoding, guessed), mark)
     if not text.strip(" \t\r\n\x1a"):
         raise InputError(
             "csv.empty",
@@ -252,7 +249,7 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
             details={"line": 1},
         )
     notes: list[str] = []
-    if "\ufffd" in text and encoding == "utf-8" and not broken:
+    if "\ufffd" in text and encoding == "utf-8" and whole:
         notes.append("Some letters had already been lost (they are stored as �).")
     if NULS in spec.allow:
         notes.append("NUL characters are read as �, like letters that were lost.")
@@ -568,6 +565,24 @@ def _head_text(
 def _has_lines(text: str, count: int) -> bool:
     """Whether at least ``count`` line breaks are there."""
     return any(number == count for number, _ in enumerate(_BREAK.finditer(text), 1))
+
+
+def begins_as_utf8(data: bytes, complete: bool) -> bool:
+    """Whether the first bytes of a text are UTF-8; unless ``complete`` they may cut a letter."""
+    try:
+        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _letters(data: bytes, encoding: str, guessed: bool) -> str:
+    """The encoding in which a head is shown: notes quote an 8-bit text with its letters."""
+    if not guessed or begins_as_utf8(data, False):
+        return encoding
+    from dpdesk.io.transcode import guess_legacy, high_words
+
+    return guess_legacy(high_words([data])).encoding
 
 
 def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str | None]:

@@ -54,17 +54,6 @@ class LegacyGuess:
     likely: bool = True
 
 
-def begins_as_utf8(data: bytes, complete: bool) -> bool:
-    """Whether the first bytes of a text are UTF-8; one that is not ``complete`` may end in a
-    letter.
-    """
-    try:
-        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def high_words(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Words that hold a byte above 127, from a stream, up to some thousands.
 
