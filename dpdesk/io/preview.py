@@ -18,13 +18,12 @@ from dpdesk.io.failures import check_width
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
 from dpdesk.io.sniff import (
     Dialect,
-    begins_as_utf8,
     read_head,
     sniff,
     with_encoding,
     without_nul,
 )
-from dpdesk.io.source import FilePrint, Stretch, text_of
+from dpdesk.io.source import FilePrint, Stretch, begins_as_utf8, text_of
 from dpdesk.io.transcode import guess_legacy, high_words
 
 _ALL_COUNTED = "all rows are counted when the file is read."

@@ -20,7 +20,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, missing_line
 from dpdesk.io.failures import LONGEST_LINE, check_width, storage_error, too_long
 from dpdesk.io.looks import MISSING_CODES, datum
-from dpdesk.io.source import text_of
+from dpdesk.io.source import begins_as_utf8, text_of
 from dpdesk.io.titles import (
     continues,
     header_doubt,
@@ -236,11 +236,9 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
         The file is missing, a folder, or may not be read.
     """
     _check_options(spec)
-    data, complete = read_head(path)
-    name = path.name
+    (data, complete), name = read_head(path), path.name
     _refuse_other_formats(data, name)
     encoding, mark, guessed = encoding_of(data, spec.encoding, name)
-    whole = encoding != "utf-8" or begins_as_utf8(data, complete)
     text, complete = _head_text(path, data, complete, _letters(data, encoding, guessed), mark)
     if not text.strip(" \t\r\n\x1a"):
         raise InputError(
@@ -249,7 +247,7 @@ def sniff(path: Path, spec: SourceSpec) -> Dialect:
             details={"line": 1},
         )
     notes: list[str] = []
-    if "\ufffd" in text and encoding == "utf-8" and whole:
+    if "\ufffd" in text and encoding == "utf-8" and begins_as_utf8(data, complete):
         notes.append("Some letters had already been lost (they are stored as �).")
     if NULS in spec.allow:
         notes.append("NUL characters are read as �, like letters that were lost.")
@@ -565,15 +563,6 @@ def _head_text(
 def _has_lines(text: str, count: int) -> bool:
     """Whether at least ``count`` line breaks are there."""
     return any(number == count for number, _ in enumerate(_BREAK.finditer(text), 1))
-
-
-def begins_as_utf8(data: bytes, complete: bool) -> bool:
-    """Whether the first bytes of a text are UTF-8; unless ``complete`` they may cut a letter."""
-    try:
-        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _letters(data: bytes, encoding: str, guessed: bool) -> str:

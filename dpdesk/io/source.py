@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -124,6 +125,15 @@ def file_print(path: Path, token: CancelToken, report: Report, step: str) -> Fil
     for _ in byte_chunks(Stretch(path), token, report, step, digest):
         pass
     return digest.found()
+
+
+def begins_as_utf8(data: bytes, complete: bool) -> bool:
+    """Whether the first bytes of a text are UTF-8; unless ``complete`` they may cut a letter."""
+    try:
+        codecs.getincrementaldecoder("utf-8")("strict").decode(data, complete)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def text_of(path: Path, start: int, encoding: str) -> Stretch:
