@@ -20,7 +20,7 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
     """The StorageError for an OSError met while ``doing`` something with ``path``.
 
     Codes: ``storage.disk-full``, ``storage.missing``, ``storage.permission``, ``storage.folder``,
-    ``storage.kind``, ``storage.failed``.
+    ``storage.kind``, ``storage.size``, ``storage.failed``.
     """
     if problem.errno in _FULL:
         return disk_full(path)
@@ -53,6 +53,14 @@ def storage_error(problem: OSError, path: Path, doing: str) -> StorageError:
         )
     if isinstance(problem, NotAFileError) or problem.errno in (errno.ENXIO, errno.ELOOP):
         return _in_the_way(problem, path)
+    if problem.errno == errno.EFBIG:
+        return StorageError(
+            "storage.size",
+            msg("{path}: the system lets no file grow that large.", path=path),
+            hint="Raise the limit on the size of files (`ulimit -f`), or choose a disk whose file "
+            "system allows larger ones.",
+            details={"path": str(path)},
+        )
     reason = problem.strerror or type(problem).__name__
     return StorageError(
         "storage.failed",

@@ -23,6 +23,7 @@ from dpdesk.core.systems import BINARY, NO_WAIT, NotAFileError
 BUSY_SECONDS = 15.0
 HEADER = b"SQLite format 3\x00"
 _FULL = (sqlite3.SQLITE_FULL,)
+_UNTOLD = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _FORBIDDEN = (
     sqlite3.SQLITE_READONLY,
@@ -251,17 +252,25 @@ def kind_of(error: sqlite3.Error) -> str:
 
 
 def not_opened(error: sqlite3.Error, path: Path) -> OSError | None:
-    """What the system says where SQLite says of a file, or its journal, that it cannot be opened.
+    """What the system says where SQLite says of a file, or its journal, that it cannot be opened,
+    or that the disk failed.
 
-    SQLite says so of a full disk and of too many open files as well; None where the system has
-    nothing to say (any more).
+    SQLite says so of a full disk, of too many open files and of a file that may not grow as well;
+    None where the system has nothing to say (any more).
     """
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_CANTOPEN:
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _UNTOLD:
         return None
     try:
-        os.close(os.open(path, os.O_RDWR | BINARY | NO_WAIT))
+        handle = os.open(path, os.O_RDWR | BINARY | NO_WAIT)
+        try:
+            size = os.fstat(handle).st_size
+        finally:
+            os.close(handle)
         with tempfile.TemporaryFile(dir=path.parent) as beside:
+            beside.seek(size)  # where a limit on the size of files is met
             beside.write(b"\0")
+            beside.flush()
+            os.fsync(beside.fileno())
     except OSError as refused:
         return refused
     return None
@@ -273,6 +282,8 @@ def refusal_words(error: OSError) -> str:
         return "found something else than a file"
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full"
+    if error.errno == errno.EFBIG:
+        return "the system lets no file grow that large"
     return error.strerror or type(error).__name__
 
 

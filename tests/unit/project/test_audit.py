@@ -489,3 +489,22 @@ def test_what_keeps_sqlite_from_opening_a_file_is_asked_of_the_system(
     monkeypatch.setattr(os, "open", full)
     found = storage_problem(refused, tmp_path / "ledger.sqlite", "ledger")
     assert found.code == "ledger.disk-full"
+
+
+def test_a_limit_on_the_size_of_files_is_told_as_such(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    with AuditLog.open_home(tmp_path) as log:
+        log.append("ran", "x")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+            with pytest.raises(StorageError) as error:
+                log.append("ran", "x", {"long": "x" * 50_000})
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert "the system lets no file grow that large" in error.value.sentence
+        log.append("ran", "x")
+        assert log.verify().ok
+    told = storage_problem(OSError(errno.EFBIG, "File too large"), tmp_path, "project")
+    assert "lets no file grow" in told.sentence
+    assert "ulimit" in told.hint
