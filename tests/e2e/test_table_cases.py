@@ -199,6 +199,29 @@ def test_the_same_rows_are_rounded_alike_whatever_dimensions_show_them(
         assert len(shown) == 1
 
 
+@pytest.mark.parametrize("column", ["lower", "upper", "lower_required"])
+def test_what_is_said_of_the_second_place_of_a_cell_is_compared(
+    context: AppContext, tmp_path: Path, column: str
+) -> None:
+    """All of A are f, so that its total is the same cell: one interval, one required protection."""
+    lines = ["r,q", *["A,f"] * 2, *["B,f"] * 2, *["B,m"] * 9, *["C,f"] * 9, *["C,m"] * 8]
+    made = released(context, tmp_path, lines, TWO + FEW)
+    assert sound(context, made)
+    path = made / "internal/table.csv"
+    for place in (("A", "f"), ("A", "Total")):
+        cells = read(path)
+        assert cells[place]["status"] == "C"
+        cells[place][column] = str(float(cells[place][column] or 99) + 0.25)
+        copy = tmp_path / place[1]
+        shutil.copytree(made, copy)
+        with (copy / "internal/table.csv").open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, list(cells[place]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(cells.values())
+        seal_again(copy, manifest_of(copy))
+        assert not sound(context, copy)
+
+
 def test_what_is_too_much_to_attack_again_is_counted(
     context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

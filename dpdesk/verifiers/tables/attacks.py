@@ -32,7 +32,7 @@ _TOLERANCE, _OPEN, _NEAR = 1e-6, 1e-3, 1e-9
 _SEED, _TRIES, _DIGITS = 7, 12, 12
 _LARGE, _LARGEST_PART, _WORK, _LEAST_TRIES = 400, 4_000, 400_000, 8
 """Of parts that are not small, so many programs are solved for what their cells could be."""
-MOST_ROUNDED, MOST_FLAT = 5_000, 50_000
+MOST_ROUNDED, MOST_FLAT = 20_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
 MOST_PROGRAMS, MOST_INTERVALS = 4_000, 10_000
 """About so many programs attack as single contributors, and so many intervals are compared."""

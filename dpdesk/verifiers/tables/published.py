@@ -10,7 +10,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.tabulation import CellAxis, CellTable, cell_words
+from dpdesk.core.messages import msg
+from dpdesk.core.tabulation import INTERVAL, WIDTH, CellAxis, CellTable, cell_words
 from dpdesk.verifiers.reading import number
 
 Equation = tuple[int, tuple[int, ...]]
@@ -131,6 +132,29 @@ def unsummed(read: ReadTable) -> str:
         slack = sum((_slack(each) for each in (whole, *exact)), Fraction(0))
         if abs(sum(exact, Fraction(0)) - whole) > slack:
             return place_of(read.table, total)
+    return ""
+
+
+_ONE_CELL = "lower_required", "upper_required", "lower", "upper", WIDTH, INTERVAL
+
+
+def other_twins(
+    tables: Sequence[CellTable], numbers: Sequence[Sequence[int]], measures: Sequence[object]
+) -> str:
+    """The first cell that the agency's ``tables`` describe otherwise in another place; empty: none.
+
+    ``numbers`` are those of :func:`numbered`; sums and means of one cell have numbers of their own.
+    """
+    found: dict[tuple[int, object], tuple[str, ...]] = {}
+    for table, own, measure in zip(tables, numbers, measures, strict=True):
+        columns = [table.internal[key] for key in _ONE_CELL if key in table.internal]
+        for cell, (same, *texts) in enumerate(zip(own, *columns, strict=True)):
+            if found.setdefault((same, measure), tuple(texts)) != tuple(texts):
+                return msg(
+                    "cell {cell}: the agency's table has another interval or protection for it in "
+                    "another place",
+                    cell=place_of(table, cell),
+                )
     return ""
 
 

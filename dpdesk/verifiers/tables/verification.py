@@ -31,6 +31,7 @@ from dpdesk.verifiers.tables.published import (
     added_up,
     innermost,
     numbered,
+    other_twins,
     place_of,
     unsummed,
 )
@@ -447,9 +448,8 @@ class _Case:
                         cell=place_of(table, cell),
                     )
                     return _check(SHARED, fault, "", table.file)
-        return _check(
-            SHARED, "", ("cells that count the same thing are equal wherever they appear"), path
-        )
+        said = "cells that count the same thing are equal wherever they appear"
+        return _check(SHARED, "", said, path)
 
     def kept(self, path: str) -> ClaimCheck:
         """Whether the agency's tables fit the published ones."""
@@ -471,7 +471,8 @@ class _Case:
                 wrong = unsummed(ReadTable.of(replace(table, values=inside["value"])))
                 if wrong:
                     return msg("cell {cell}: it is not the sum of its parts", cell=wrong)
-        return ""
+        kept = [self.internal[table.file] for table in self.tables]
+        return other_twins(kept, self.numbers(), [line["measure"] for line in self.lines])
 
     def _other_cell(
         self, table: CellTable, inside: Mapping[str, tuple[str, ...]], cell: int, text: str
