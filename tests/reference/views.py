@@ -71,6 +71,25 @@ def estimated_variance(
     return total
 
 
+def contrasts(shape: Sequence[int], mask: int) -> list[Floats]:
+    """Orthogonal tables that sum to 0 over each axis of a mask and are even over all others.
+
+    Each has length 1 as a table over the axes of the mask alone.
+    """
+    lines: list[list[Floats]] = []
+    for axis, size in enumerate(shape):
+        even = [np.ones(size)]
+        own = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, 1:]]))[0][:, 1:].T
+        lines.append(list(own) if mask >> axis & 1 else even)
+    found = []
+    for chosen in product(*lines):
+        table = np.ones(())
+        for each in chosen:
+            table = np.multiply.outer(table, each)
+        found.append(table)
+    return found
+
+
 def entropy(table: Floats) -> float:
     """The entropy of a table that is scaled to 1."""
     shares = table.reshape(-1) / table.sum()

@@ -64,6 +64,7 @@ from dpdesk.engine.private.settings import cluster_of, misfit
 from dpdesk.engine.private.widths import half_width
 from dpdesk.engine.views.choosing import PlannedNoise
 from dpdesk.engine.views.design import MARGINALS, ViewDesign, designed
+from dpdesk.engine.views.spread import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.engine.views.marginals import AgreeingViews
@@ -428,7 +429,7 @@ def answer_itemsets(query: Query, content: ReleasedContent, token: CancelToken) 
     error = _error_of_views if settings.views else _error_of_bases
     rows, uncovered = [], False
     groups = [frozenset(read_json(text)) for text in bases.domain.categories[0]]
-    error_of = error(settings, groups, content.manifest)
+    error_of = error(settings, groups, content, token)
     for text, value in zip(listing.domain.categories[0], listing.values.tolist(), strict=True):
         own = frozenset(read_json(text))
         if held <= own:
@@ -444,7 +445,10 @@ def answer_itemsets(query: Query, content: ReleasedContent, token: CancelToken) 
 
 
 def _error_of_bases(
-    settings: ItemsetSettings, groups: Sequence[frozenset[str]], manifest: Manifest
+    settings: ItemsetSettings,
+    groups: Sequence[frozenset[str]],
+    content: ReleasedContent,
+    token: CancelToken,
 ) -> Callable[[frozenset[str]], tuple[float, float]]:
     """Standard deviation and ± of a set's count; it errs as so many noisy cells as one over its
     summed weights.
@@ -459,23 +463,44 @@ def _error_of_bases(
 
 
 def _error_of_views(
-    settings: ItemsetSettings, groups: Sequence[frozenset[str]], manifest: Manifest
+    settings: ItemsetSettings,
+    groups: Sequence[frozenset[str]],
+    content: ReleasedContent,
+    token: CancelToken,
 ) -> Callable[[frozenset[str]], tuple[float, float]]:
-    """Standard deviation and ± of a set's count by the noise of views that agree."""
+    """Standard deviation and ± of a set's count by the noise of views that agree.
+
+    A count of largest entropy that is in no view moves more with the noise than was planned where
+    most rows hold the set.
+    """
+    from dpdesk.engine.views.marginals import AgreeingViews
+
+    manifest = content.manifest
     place = {name: i for i, name in enumerate(settings.dimensions)}
     views = [tuple(sorted(place[name] for name in each)) for each in groups]
     shape = (2,) * len(place)
     scales = map(as_float, as_list(manifest.result["scales"]))
     assert settings.views is not None
-    cube = settings.views.cube
+    cube, entropy = settings.views.cube, settings.views.entropy
     variances = [
         variance_of(cube, scale, 1.0, mask_of(view), shape)
         for scale, view in zip(scales, views, strict=True)
     ]
     planned = PlannedNoise.of(views, shape, variances)
 
+    files = [str(as_table(line)["file"]) for line in as_list(manifest.result["views"])]
+    tables = (content.cuboid(file, token).values for file in files)
+    held = [np.asarray(values, dtype=np.float64) for values in tables]
+    agreed = AgreeingViews(shape, dict(zip(views, held, strict=True)))
+    present = np.array([[False, True]])
+
     def error(own: frozenset[str]) -> tuple[float, float]:
-        variance = planned.variance(tuple(sorted(place[name] for name in own)))
+        places = tuple(sorted(place[name] for name in own))
+        variance = planned.variance(places)
+        if entropy and not any({*places} <= {*view} for view in views):
+            made = agreed.marginal(places, token, entropy=True)
+            found = noise_of(made, planned, [present] * len(places))
+            variance = variance if found is None else max(variance, float(found.max()))
         return variance**0.5, half_width(settings.noise, variance, 1.0)
 
     return error

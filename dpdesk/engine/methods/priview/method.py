@@ -53,6 +53,7 @@ from dpdesk.engine.views.settings import (
     ViewSettings,
     settings_of,
 )
+from dpdesk.engine.views.spread import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RowSource
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from dpdesk.engine.cubes.olap.grids import SumReader
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.querying import Comparison
-    from dpdesk.engine.views.marginals import AgreeingViews
+    from dpdesk.engine.views.marginals import AgreeingViews, Marginal
 
 
 _TABLES = tuple(
@@ -231,7 +232,8 @@ class PriView(PrivateMethod):
 # Questions to released views: any marginal of theirs, with what is planned of its error.
 #
 # Everything comes from the public part. A marginal that lies in no view is made from the views
-# (:mod:`.marginals`); its ± is that of the noise alone, and the answer says so.
+# (:mod:`~dpdesk.engine.views.marginals`); its ± is that of the noise alone
+# (:mod:`~dpdesk.engine.views.spread`), and the answer says so.
 
 
 Floats = NDArray[np.float64]
@@ -329,12 +331,15 @@ class ViewReader:
         # An axis for each column asked for alone: there are more columns than arrays have axes.
         own = [groups[i] for i in places]
         values = summed(made.values, (1 << len(places)) - 1, own, token)
-        variances = self._variances(places, own)
+        variances, known = self._variances(places, own), True
+        if not made.covered and cube.given.entropy:
+            variances, known = self._spread(made, own, variances)
         files = cube.vectors[COUNT].files
         if made.covered:
             smallest = min((m for m in files if not mask & ~m), key=lambda m: m.bit_count())
             return Sums(values, variances, (files[smallest],))
-        return Sums(values, variances, tuple(files.values()), self._notes(places, made.gap))
+        notes = self._notes(places, made.gap, known=known)
+        return Sums(values, variances, tuple(files.values()), notes)
 
     def _variances(self, places: Places, groups: Sequence[AxisGroups]) -> Floats:
         """Of noise alone, in the lattice of the dimensions asked for, whose groups these are."""
@@ -346,7 +351,18 @@ class ViewReader:
         shape = [self.cube.shape[i] for i in places]
         return sum_variances(unknown, shape, [each.sizes for each in groups])
 
-    def _notes(self, places: Places, gap: float) -> tuple[str, ...]:
+    def _spread(
+        self, made: Marginal, groups: Sequence[AxisGroups], planned: Floats
+    ) -> tuple[Floats, bool]:
+        """What noise does to a table of largest entropy: more to large cells than was planned.
+
+        Never less than planned, for small cells may have been larger ones. False with the planned
+        variances where the table is too large for it.
+        """
+        found = noise_of(made, self._noise, [each.inside for each in groups])
+        return (planned, False) if found is None else (np.maximum(found, planned), True)
+
+    def _notes(self, places: Places, gap: float, *, known: bool) -> tuple[str, ...]:
         names = " × ".join(self.cube.domain.dimensions[i] for i in places)
         notes = [
             msg(
@@ -356,6 +372,13 @@ class ViewReader:
                 names=names,
             )
         ]
+        if not known:
+            notes.append(
+                msg(
+                    "The table is too large for the ± of each cell: that of an even table is "
+                    "given, which is too small for large cells."
+                )
+            )
         if gap > _TOLD:
             notes.append(
                 msg(

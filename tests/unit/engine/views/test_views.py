@@ -19,6 +19,7 @@ from dpdesk.engine.views.marginals import (
     closure,
     parts_of,
 )
+from dpdesk.engine.views.spread import spread
 from dpdesk.verifiers.views import made_again
 from tests.reference import views as slow
 
@@ -150,6 +151,50 @@ def test_no_table_with_these_sums_has_more_entropy() -> None:
     best = slow.entropy(found)
     for step in (-1e-3, 1e-3, -1.0, 1.0):
         assert slow.entropy(found + step * turn) < best
+
+
+def test_noise_moves_a_table_of_largest_entropy_as_small_changes_of_the_views_do() -> None:
+    shape, token = (2, 3, 2, 2), CancelToken()
+    views = [*combinations(range(4), 2), (0, 1, 3)]
+    rng = np.random.default_rng(3)
+    table = np.exp(rng.normal(size=shape)) * 100
+    known = PlannedNoise.of(views, shape, [4.0 + number for number in range(len(views))]).known
+
+    def made(whole: Floats) -> Floats:
+        gone = [tuple(i for i in range(4) if i not in view) for view in views]
+        held = {view: whole.sum(axes) for view, axes in zip(views, gone, strict=True)}
+        return AgreeingViews(shape, held).marginal((0, 1, 2, 3), token, entropy=True).values
+
+    def groups_of(size: int) -> NDArray[np.bool_]:
+        """Each category, and all of them together."""
+        return np.vstack([np.eye(size, dtype=bool), np.ones((1, size), dtype=bool)])
+
+    inside = [groups_of(size) for size in shape]
+    start, wanted = made(table), np.zeros([len(each) for each in inside])
+    for mask, precision in known.items():
+        for contrast in slow.contrasts(shape, mask):
+            step = 1e-3 * contrast / (contrast**2).sum()
+            moved = (made(table + step) - made(table - step)) / 2e-3
+            for axis, each in enumerate(inside):
+                moved = np.moveaxis(np.tensordot(each * 1.0, moved, (1, axis)), 0, axis)
+            wanted += moved**2 / precision
+    found = spread(start, known, inside)
+    assert found is not None
+    np.testing.assert_allclose(found, wanted, rtol=1e-3)
+    planned = PlannedNoise(shape, known)
+    assert found[-1, -1, -1, -1] == pytest.approx(planned.variance(()))  # what is in a view is
+    assert found[1, -1, -1, 0] == pytest.approx(planned.variance((0, 3)))  # as it was planned
+    assert found[:-1, :-1, :-1, :-1].max() > 3 * planned.variance((0, 1, 2, 3))
+
+
+def test_a_table_too_large_for_its_spread_has_none_and_one_of_nobody_has_0() -> None:
+    inside = [np.eye(40, dtype=bool)] * 3
+    known = PlannedNoise.of([(0, 1), (1, 2), (0, 2)], (40, 40, 40), [1.0] * 3).known
+    assert spread(np.ones((40, 40, 40)), known, inside) is None
+    small = PlannedNoise.of([(0,), (1,)], (2, 2), [1.0, 1.0]).known
+    nobody = spread(np.zeros((2, 2)), small, [np.eye(2, dtype=bool)] * 2)
+    assert nobody is not None
+    assert not nobody.any()
 
 
 def test_a_chain_is_found_again_through_dimensions_that_connect() -> None:
