@@ -34,7 +34,13 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.messages import msg
-from dpdesk.engine.cubes.lattice import CubePlan, cell_variances, information, mask_of
+from dpdesk.engine.cubes.lattice import (
+    MOST_DIMENSIONS,
+    CubePlan,
+    cell_variances,
+    information,
+    mask_of,
+)
 from dpdesk.engine.cubes.mechanism import RowEffect, Sensitivity, spread
 from dpdesk.engine.cubes.planners import plan_all, plan_base, plan_bmax
 from dpdesk.engine.noise.randomness import RandomSource
@@ -315,6 +321,10 @@ def _planned(truth: Truth, asked: Sequence[Places], budget: Fraction) -> Iterato
     many, k = len(truth.shape), len(asked[0])
     if comb(many, k) > MOST_PLANNED:
         reason = msg("all marginals are more than {n:,} tables", n=MOST_PLANNED)
+        yield Unable("Cube", reason)
+        return
+    if many > MOST_DIMENSIONS:
+        reason = msg("at most {most} dimensions can be planned at once", most=MOST_DIMENSIONS)
         yield Unable("Cube", reason)
         return
     published = [mask_of(each) for each in combinations(range(many), k)]

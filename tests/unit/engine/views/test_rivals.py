@@ -264,6 +264,9 @@ def test_what_data_do_not_allow_is_named_with_the_reason() -> None:
     }
     assert set(unable) == {"Flat", "Fourier", "Chebyshev polynomials", "MWEM", "Cube"}
     assert "1,048,576 cells" in unable["Flat"]
+    pairs = list(rivals_of(truth([(0,) * 32], shape=(2,) * 32), [(0, 31)], Fraction(1)))
+    lacking = {each.label for each in pairs if isinstance(each, Unable)}
+    assert lacking == {"Flat", "Chebyshev polynomials", "MWEM", "Cube"}  # the others can
     rows = [(0, 1, 0, 1)]
     concentrated = rivals_of(truth(rows, noise=Noise.GAUSSIAN), all_of(2), Fraction(1))
     assert [each.label for each in concentrated if isinstance(each, Unable)] == ["MWEM"]
