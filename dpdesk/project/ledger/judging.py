@@ -292,15 +292,12 @@ def _advice(left: Budget | None, request: DebitRequest, spent: Spending, whose: 
 def unit_words(spending: Spending) -> str:
     """Whom a sum holds for, in words."""
     several = msg("a person with up to {rows:,} rows or edges", rows=spending.rows)
-    rows = "one row or edge" if spending.rows == 1 else several
-    return f"{rows}, {_CHANGED[spending.neighbours]}"
-
-
-_CHANGED = {
-    Neighbours.ADD_REMOVE: "added or removed",
-    Neighbours.REPLACE: "replaced",
-    Neighbours.VALUE: "with other values in drawn columns, not hidden in its presence",
-}
+    unit = "one row or edge" if spending.rows == 1 else several
+    if spending.neighbours is Neighbours.ADD_REMOVE:
+        return msg("{unit}, added or removed", unit=unit)
+    if spending.neighbours is Neighbours.REPLACE:
+        return msg("{unit}, replaced", unit=unit)
+    return msg("{unit}, with other values in drawn columns, not hidden in its presence", unit=unit)
 
 
 def _incomparable(

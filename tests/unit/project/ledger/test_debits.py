@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
@@ -11,7 +12,9 @@ import pytest
 
 from dpdesk.core.budget import Approximate, Neighbours, PureEpsilon, ZeroConcentrated
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.project.ledger import AccountKey, Outcome
+from dpdesk.core.language import voice_of
+from dpdesk.core.messages import msg
+from dpdesk.project.ledger import AccountKey, Outcome, Spending, unit_words
 from tests.helpers.debits import COLUMNS, OTHER, SOURCE, ask, open_here, pure
 
 KEY = AccountKey("residents")
@@ -283,6 +286,18 @@ def test_a_limit_in_epsilon_and_delta_takes_pure_costs_exactly(tmp_path: Path) -
             ledger.debit(ask("0.1"))
         with pytest.raises(RefusedError):
             ledger.debit(ask("0.1"))
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+@pytest.mark.parametrize("rows", [1, 3])
+def test_whom_a_sum_holds_for_is_said_in_german(neighbours: Neighbours, rows: int) -> None:
+    unit = unit_words(Spending(rows=rows, neighbours=neighbours))
+    note = msg(
+        "The debits of this account protect different units; all are counted for {unit}.", unit=unit
+    )
+    said = voice_of("de").say(note)
+    assert "gerechnet werden alle für eine " in said
+    assert not {"row", "rows", "or", "added", "replaced", "with"} & set(re.findall(r"\w+", said))
 
 
 def test_people_with_several_rows_are_counted_for_all_of_them(tmp_path: Path) -> None:
