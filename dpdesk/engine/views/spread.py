@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.engine.cubes.lattice import mask_of
-from dpdesk.engine.views.choosing import PlannedNoise
-from dpdesk.engine.views.marginals import Marginal
+
+if TYPE_CHECKING:
+    from dpdesk.engine.views.choosing import PlannedNoise
+    from dpdesk.engine.views.marginals import Marginal
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
