@@ -25,6 +25,7 @@ from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.protect.pivot import PivotPage
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.widgets.layouts import FrontStack, least_height
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.fits import misfits
@@ -474,3 +475,20 @@ def test_ratios_stand_next_to_their_sums_and_tell_why_they_are_suppressed(
         panel.resize(1280, 800)
         panel.grab().save(f"{folder}/ratios.png")
     assert findings(panel) == []
+
+
+def test_the_line_above_a_table_may_wrap_and_covers_nothing(
+    hub: JobHub, theme: ThemeManager, qtbot: QtBot
+) -> None:
+    """The page asks for as many lines as its buttons take at its width."""
+    page = PivotPage(theme, hub)
+    stack = FrontStack()
+    stack.addWidget(page)
+    shown(stack, qtbot)
+    stack.resize(1200, 700)
+    whole = page.minimumSizeHint().height()
+    stack.resize(page.minimumSizeHint().width(), 700)
+    qtbot.waitUntil(lambda: page.minimumSizeHint().height() > whole)
+    assert stack.minimumSizeHint().height() >= least_height(page, page.width())
+    stack.resize(stack.width(), stack.minimumSizeHint().height())
+    assert misfits(page) == []

@@ -17,7 +17,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHeaderView, QLabel, QPushButton, QSplitter, QWidget
 
 from dpdesk.core.jobs import CancelToken, Report
@@ -37,7 +37,7 @@ from dpdesk.ui.models import DataGrid
 from dpdesk.ui.models.table import guarded
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column
-from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, leave_wheel
+from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, least_height, leave_wheel
 from dpdesk.ui.words.numbers import marked
 from dpdesk.ui.words.spoken import said
 
@@ -331,6 +331,17 @@ class PivotPage(QWidget):
         self._split.addWidget(self._build_story())
         self._split.setStretchFactor(0, 3)
         layout.addWidget(self._split, 1)
+
+    def minimumSizeHint(self) -> QSize:
+        """With room for the line above in as many lines as it takes at this width."""
+        least = super().minimumSizeHint()
+        return QSize(least.width(), max(least.height(), least_height(self, self.width())))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may take another number of lines."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
 
     def _build_line(self) -> QWidget:
         line = FlowBox(gap=SPACE.s)
