@@ -13,7 +13,7 @@ import numpy as np
 from dpdesk.core.frequency import FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.release import GroupSizes
+from dpdesk.core.release import CountedRows, GroupSizes
 
 Row = tuple[str, ...]
 
@@ -122,6 +122,14 @@ class MemoryPublished:
     def value_counts(self, column: str, token: CancelToken) -> Mapping[str, int]:
         token.check()
         return {values[0]: rows for values, rows in self._counts([column]).items()}
+
+    def combinations(self, columns: Sequence[str], token: CancelToken) -> CountedRows:
+        token.check()
+        counts = self._counts(columns)
+        texts = tuple(tuple(sorted({key[at] for key in counts})) for at in range(len(columns)))
+        codes = [[own.index(text) for own, text in zip(texts, key, strict=True)] for key in counts]
+        held = np.array(codes, np.int32).reshape(len(counts), len(columns))
+        return CountedRows(tuple(columns), texts, held, np.array([*counts.values()], np.int64))
 
     def fewest_values(self, columns: Sequence[str], counted: str, token: CancelToken) -> int:
         token.check()

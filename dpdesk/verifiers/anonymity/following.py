@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.frequency import FrequencySource, FrequencyTable
+from dpdesk.core.frequency import FrequencySource, FrequencyTable, Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.release import CheckStatus, ClaimCheck, PublishedTable
+from dpdesk.verifiers.anonymity.remaking import asked_of, cells_check
 from dpdesk.verifiers.anonymity.source_verification import (
     Remake,
     Told,
@@ -207,6 +208,25 @@ def follow(
         for place, (name, meaning) in enumerate(zip(table.attributes, meanings, strict=True))
     ]
     return checks + _metric_checks(result, claimed, published, (meanings, told, table.rows), token)
+
+
+def cells_checks(
+    manifest: Mapping[str, object],
+    claimed: Claimed,
+    published: PublishedTable,
+    given: tuple[Mapping[str, Hierarchy], Mapping[str, Remake], Population | None],
+) -> list[ClaimCheck]:
+    """What the guarantee says of the population, of a release whose tuples have their own cells."""
+    hierarchies, remade, population = given
+    asked, parameters = asked_of(claimed.population), manifest.get("parameters")
+    if not asked or population is None:
+        return []
+    model = parameters.get("model") if isinstance(parameters, Mapping) else None
+    place = hierarchies, remade, model, published
+    try:
+        return [cells_check(asked, population, claimed.quasi_identifiers, *place)]
+    except InputError as error:
+        return [ClaimCheck(asked.claim, _FAILED, error.sentence, TABLE)]
 
 
 def _meanings(

@@ -190,6 +190,8 @@ Matches = Mapping[Texts, int]
 """Rows of the population by the released values that they would have."""
 
 _TABLE = "microdata.csv"
+_STARRED = ("AS", "CS", "AG_CS")
+"""Models whose suppressed cells are ``*`` whatever the hierarchy says."""
 
 
 class Asked:
@@ -316,9 +318,68 @@ def population_check(
     if asked.shares is not None and asked.shares[0] > 0:
         low = asked.shares[0]
         failing += sum(released.get(key, 0) < low * rows for key, rows in matches.items())
-    if failing:
-        found = msg("{n:,} of {all:,} combinations do not", n=failing, all=len(released))
-        return ClaimCheck(asked.claim, CheckStatus.FAILED, found, _TABLE)
     least = min((matches.get(key, 0) for key in released), default=0)
+    return _matched(asked, failing, len(released), least)
+
+
+def _matched(asked: Asked, failing: int, released: int, least: int) -> ClaimCheck:
+    if failing:
+        found = msg("{n:,} of {all:,} combinations do not", n=failing, all=released)
+        return ClaimCheck(asked.claim, CheckStatus.FAILED, found, _TABLE)
     found = msg("counted in its file; the combination with the fewest has {n:,} rows", n=least)
     return ClaimCheck(asked.claim, CheckStatus.CONFIRMED, found, _TABLE)
+
+
+# Where tuples have cells of their own a row of the population matches what it is below of.
+
+
+def cells_check(
+    asked: Asked,
+    population: Population,
+    names: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    remade: Mapping[str, Remake],
+    model: object,
+    published: PublishedTable,
+) -> ClaimCheck:
+    """The released combinations of cells against the population.
+
+    Raises InputError where a value of the population has no place in a hierarchy.
+    """
+    from dpdesk.core.jobs import CancelToken
+
+    people, fits = population.table, []
+    if people.attributes != tuple(names):
+        raise InputError("verify.population", "The population was counted by other columns.")
+    counted = published.combinations(names, CancelToken())
+    for place, (name, texts) in enumerate(zip(names, counted.texts, strict=True)):
+        domain = people.domains[place]
+        lost = [domain[code] for code in sorted(people.missing[place])] if people.missing else []
+        paths = _paths(name, domain, lost, hierarchies[name], remade.get(name))
+        fits.append([[_stands_for(text, paths[value], model) for value in domain]
+                     for text in texts])  # fmt: skip
+    matching_rows = np.zeros(len(counted.codes), np.int64)
+    below = [np.array(each, np.bool_).reshape(-1, len(people.domains[j]))
+             for j, each in enumerate(fits)]  # fmt: skip
+    order = sorted(range(len(below)), key=lambda j: len(below[j]))
+    every = np.arange(len(counted.codes)), np.arange(len(people.counts))
+    waiting: list[tuple[NDArray[np.int64], NDArray[np.int64], int]] = [(*every, 0)]
+    while waiting:
+        released, there, at = waiting.pop()
+        if at == len(order) or not len(there):
+            matching_rows[released] = people.counts[there].sum()
+            continue
+        j = order[at]
+        for text in np.unique(counted.codes[released, j]).tolist():
+            inside = there[below[j][text][people.codes[there, j]]]
+            waiting.append((released[counted.codes[released, j] == text], inside, at + 1))
+    failing = int((matching_rows < asked.k_map).sum())
+    least = int(matching_rows.min()) if len(matching_rows) else 0
+    return _matched(asked, failing, len(matching_rows), least)
+
+
+def _stands_for(text: str, path: Texts, model: object) -> bool:
+    """Whether a cell with this text may be of a value with this path to the top."""
+    if model in _STARRED and text == "*":
+        return True
+    return text == path[0] if model in ("AS", "CS") else text in path

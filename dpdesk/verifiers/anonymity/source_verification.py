@@ -148,10 +148,11 @@ def verify_against_source(
         return merged(public, checks)
     checks += _hierarchy_checks(claimed, published, source, hierarchies, decimal, token)
     if not has_levels(manifest.get("parameters")):
-        from dpdesk.verifiers.anonymity.following import follow
+        from dpdesk.verifiers.anonymity.following import cells_checks, follow
 
         followed = source, hierarchies, remade, decimal
         checks += follow(manifest, result, claimed, published, followed, recoding, token)
+        checks += cells_checks(manifest, claimed, published, (hierarchies, remade, population))
         return merged(public, checks)
     try:
         given = source, roles, hierarchies, remade, population
@@ -181,6 +182,10 @@ def verify_against_population(
     claimed, result = claim_of(manifest, published), manifest.get("result")
     if claimed is None or not isinstance(result, Mapping) or not asked_of(claimed.population):
         return public
+    if not has_levels(manifest.get("parameters")):
+        from dpdesk.verifiers.anonymity.following import cells_checks
+
+        return merged(public, cells_checks(manifest, claimed, published, given[2:]))
     node = result.get("node")
     names = claimed.quasi_identifiers
     levels = [whole_number(node.get(name)) if isinstance(node, Mapping) else None for name in names]

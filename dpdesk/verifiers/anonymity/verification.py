@@ -264,7 +264,8 @@ def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claim
         asked = asked_of(of)
     except (TypeError, ValueError):
         return _bad("guarantee, population", of, "numbers of rows and shares")
-    if asked and (how != CATEGORY or not has_levels(manifest.get("parameters"))):
+    levels = has_levels(manifest.get("parameters"))
+    if asked and (how != CATEGORY or not (levels or asked.shares is None)):
         return _bad("guarantee, population", of, "nothing, beside what else is asked")
     return Claimed(k, tuple(names), stated, required, how, missing, houses == WHOLE, of)
 

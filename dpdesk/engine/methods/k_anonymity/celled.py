@@ -11,7 +11,7 @@ import numpy as np
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
-from dpdesk.core.jobs import CancelToken, Report, StepStarted, silent
+from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted, silent
 from dpdesk.core.messages import listed, msg
 from dpdesk.core.schema import Role
 from dpdesk.engine.hierarchies.editing import Remake, remakes
@@ -29,8 +29,9 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
 )
 from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
-from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee
+from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee, stated_besides
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
+from dpdesk.engine.methods.k_anonymity.matched_cells import MatchedCells
 from dpdesk.engine.methods.k_anonymity.metrics import (
     AttributeUtility,
     GroupSuppression,
@@ -43,8 +44,15 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
     in_groups,
     mondrian,
 )
+from dpdesk.engine.methods.k_anonymity.populated_cuts import populated_mondrian
+from dpdesk.engine.methods.k_anonymity.population import (
+    PopulationRows,
+    absent_rows,
+    population_rows,
+    recorded,
+)
 from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, preferred
-from dpdesk.engine.methods.k_anonymity.required import stated
+from dpdesk.engine.methods.k_anonymity.required import Requirement, stated
 from dpdesk.engine.methods.k_anonymity.required_cuts import required_mondrian
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, constrained_table
 from dpdesk.engine.methods.k_anonymity.samarati import samarati
@@ -62,6 +70,8 @@ from dpdesk.engine.methods.k_anonymity.settings import (
 
 SEARCH = "Divide the rows into classes"
 DESCRIBE = "Check the classes and describe the release"
+STARRED = ("CS", "AS")
+"""Models whose cells show their value or ``*``."""
 PROVEN, HEURISTIC = "proven optimal", "heuristic"
 
 
@@ -147,6 +157,76 @@ class CellAssessment(Judgement):
         }
 
 
+@dataclass(frozen=True, eq=False)
+class CellTables:
+    """The tables on which cells are decided, whatever the model and the search.
+
+    By whether rows that differ in a sensitive value alone stand apart: the table in codes of the
+    source, in those of the hierarchies, and what is required of sensitive columns.
+    """
+
+    given: MethodInput = field(repr=False)
+    tables: Mapping[bool, tuple[FrequencyTable, AlignedTable, Constraints | None]] = field(
+        repr=False
+    )
+
+    @classmethod
+    def of(
+        cls,
+        given: MethodInput,
+        required: Sequence[Requirement],
+        apart: Sequence[bool],
+        token: CancelToken,
+    ) -> CellTables:
+        """Those that ``apart`` asks for. Raises InputError as :func:`decide_cells`, Cancelled."""
+        found: dict[bool, tuple[FrequencyTable, AlignedTable, Constraints | None]] = {}
+        for each in apart:
+            if required:
+                counted, table, asked = constrained_table(given, required, token, apart=each)
+            else:
+                counted = given.source.frequency_table(
+                    given.with_role(Role.QUASI_IDENTIFIER), token
+                )
+                table, asked = align(counted, given.hierarchies, given.source.name), None
+            token.check()
+            found[each] = counted, replace(table, decimal=given.decimal), asked
+        return cls(given, found)
+
+    def wanted(self, settings: Settings) -> CellTable:
+        """The table of some settings, with what their population asks. Raises InputError."""
+        apart = settings.divides if len(self.tables) > 1 else next(iter(self.tables))
+        counted, table, asked = self.tables[apart]
+        if not settings.k_map or self.given.population is None:
+            return CellTable(counted, table, asked)
+        people = population_rows(self.given, table, (settings.k_map, None))
+        asked = with_population(asked, people, settings)
+        absent = absent_rows(people, self.given.population.name, self.given.source.name)
+        return CellTable(counted, table, asked, absent)
+
+
+def with_population(
+    asked: Constraints | None, people: PopulationRows, settings: Settings
+) -> Constraints:
+    """What is ``asked``, and that cells match the rows of a population, as the model shows them."""
+    shaped = _shaped(people.table, settings)
+    seen = people.starred(shaped) if settings.model in STARRED else people
+    matched = MatchedCells.of(seen, _scales(shaped))
+    return replace(asked or Constraints((), {}), population=seen, cells=matched)
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable:
+    """A table in codes of the source and of the hierarchies, and what is asked of its classes.
+
+    ``notes`` are those on rows that the population lacks.
+    """
+
+    counted: FrequencyTable = field(repr=False)
+    table: AlignedTable = field(repr=False)
+    asked: Constraints | None = field(repr=False)
+    notes: tuple[Note, ...] = ()
+
+
 def decide_cells(
     given: MethodInput, settings: Settings, steps: int, token: CancelToken, report: Report
 ) -> Outcome:
@@ -155,21 +235,13 @@ def decide_cells(
     Raises InputError for a value without a leaf, RefusedError ``k-anonymity.self-check`` where a
     class has fewer than k rows after all, Cancelled.
     """
-    quasi = given.with_role(Role.QUASI_IDENTIFIER)
-    asked = None
-    if settings.required:
-        apart = settings.divides
-        counted, table, asked = constrained_table(given, settings.required, token, apart=apart)
-    else:
-        counted = given.source.frequency_table(quasi, token)
-        table = align(counted, given.hierarchies, given.source.name)
+    at = CellTables.of(given, settings.required, [settings.divides], token).wanted(settings)
     token.check()
     report(StepStarted(SEARCH, 2, steps))
-    table = replace(table, decimal=given.decimal)
-    judged = judge_cells(table, settings, remakes(given.made), token, asked)
+    judged = judge_cells(at.table, settings, remakes(given.made), token, at.asked)
     token.check()
     report(StepStarted(DESCRIBE, 3, steps))
-    return _outcome(given, counted, settings, judged)
+    return replace(_outcome(given, at.counted, settings, judged), notes=at.notes)
 
 
 def judge_cells(
@@ -186,7 +258,7 @@ def judge_cells(
     if settings.local:
         found = _local(table, settings, token, asked)
     elif settings.model == "AS":
-        found = _columns(starred(table), settings, token, asked)
+        found = _columns(_shaped(table, settings), settings, token, asked)
     elif settings.model in ("AG_CS", "CG", "CS"):
         found = _cell_model(table, settings, token, asked)
     elif settings.algorithm == TOP_DOWN:
@@ -219,6 +291,8 @@ def _mondrian(
         place, how = (scales, table.codes[some], table.counts[some], settings.k), settings.strict
         if asked is None:
             return mondrian(*place, token, strict=how, along=not ranges)
+        if asked.cells is not None:
+            return populated_mondrian(*place, asked.cells, token, along=not ranges)
         own = asked if len(some) == len(table.counts) else asked.within(some)
         return required_mondrian(*place, own, token, strict=how, along=not ranges)
 
@@ -227,7 +301,7 @@ def _mondrian(
         raise _no_classes(settings)
     found = in_groups(groups, cut)
     if found is None:
-        raise _no_classes(settings) if settings.most else never_met(settings)
+        raise _no_classes(settings) if settings.most or settings.k_map else never_met(settings)
     parts = found
     cells = tuple(
         part_cells(scale, parts, column, ranges=ranges) for column, scale in enumerate(scales)
@@ -245,9 +319,7 @@ def _cell_model(
     whole = np.zeros(len(table.counts), np.int64)
     if asked is not None and not asked.passing(whole, np.ones(1, np.bool_)).all():
         raise never_met(settings)
-    table = starred(table) if settings.model == "CS" else table
-    if settings.model == "AG_CS":
-        table = _topped(table)
+    table = _shaped(table, settings)
     scales, limits = preferred(_scales(table), table, settings), CellLimits.of(table, settings)
     place, levels = (table.codes, table.counts, settings.k, token, asked, limits), None
     if settings.model == "AG_CS":
@@ -273,6 +345,13 @@ def _cell_model(
     if settings.model == "CG" and (covers := release.covers()):
         internal["covers"] = covers
     return Found(release, found.optimality, internal)
+
+
+def _shaped(table: AlignedTable, settings: Settings) -> AlignedTable:
+    """The table with the hierarchies that cells of a model show."""
+    if settings.model in STARRED:
+        return starred(table)
+    return _topped(table) if settings.model == "AG_CS" else table
 
 
 def starred(table: AlignedTable) -> AlignedTable:
@@ -316,7 +395,7 @@ def _top_down(
     scales = preferred(_scales(table), table, settings)
     nodes = top_down(scales, table.codes, table.counts, settings.k, token, asked)
     if nodes is None:
-        raise _no_classes(settings) if settings.most else never_met(settings)
+        raise _no_classes(settings) if settings.most or settings.k_map else never_met(settings)
     cells = tuple(node_cells(scale, nodes[:, place]) for place, scale in enumerate(scales))
     tuples, kept = np.arange(len(table.counts)), np.ones(len(table.counts), np.bool_)
     return Found(CellRelease(table, cells, tuples, table.counts, kept))
@@ -471,7 +550,10 @@ def node_of(
 def _no_classes(settings: Settings) -> RefusedError:
     """The refusal where levels or limits of cells leave no classes, or none that were found."""
     keys = [key for key, held in (("max_level", settings.most),) if held]
-    keys += [key for key in settings.besides if key in CELL_LIMITS]
+    keys += [key for key in settings.besides if key in (*CELL_LIMITS, "k_map")]
+    hint = "Allow higher levels or more suppressed cells, or choose a smaller k."
+    if settings.k_map:
+        hint = "Allow higher levels, or ask for fewer rows of the population."
     return RefusedError(
         "k-anonymity.infeasible",
         msg(
@@ -479,7 +561,7 @@ def _no_classes(settings: Settings) -> RefusedError:
             k=settings.k,
             keys=listed([f"`{key}`" for key in keys]),
         ),
-        hint="Allow higher levels or more suppressed cells, or choose a smaller k.",
+        hint=hint,
         details={"key": keys[0] if keys else "k", "k": settings.k},
     )
 
@@ -489,7 +571,11 @@ def _not_reached(
 ) -> RefusedError:
     if asked is not None:
         whole = not settings.allowed(table.rows) and settings.levels is None
-        return never_met(settings) if whole else requirements_not_met(settings, table.rows)
+        return (
+            never_met(settings)
+            if whole and settings.required
+            else requirements_not_met(settings, table.rows)
+        )
     sizes = generalise(CountedTable(table), levels).sizes
     return Shortfall.of(settings, table.attributes, levels, sizes).error()
 
@@ -502,6 +588,8 @@ def _check_rows(release: CellRelease, k: int, asked: Constraints | None) -> None
     smallest = int(release.sizes.min(initial=k))
     whole = bool((rows == release.table.counts).all()) and len(release.sizes) > 0
     passed = asked is None or bool((_passing(release, asked) == _wanted(release)).all())
+    if asked is not None and asked.cells is not None and whole:
+        passed = passed and bool(asked.cells.passing(release.shown).all())
     if smallest >= k and whole and passed:
         return
     raise RefusedError(
@@ -527,6 +615,7 @@ def _outcome(
         guarantee=k_guarantee(
             *(settings.k, known.smallest, known.suppressed, given.roles, given.linkages),
             stated(settings.required, given.hierarchies, given.decimal),
+            stated_besides(settings),
         ),
         result={
             "rows_out": known.kept,
@@ -541,6 +630,7 @@ def _outcome(
             "rows_suppressed_allowed": settings.allowed(known.rows),
             "entropy": judged.metrics["entropy"],
             **found.internal,
+            **recorded(given.population),
         },
         risk=judged.risk_json(release.table.attributes),
         utility=judged.utility_json(),

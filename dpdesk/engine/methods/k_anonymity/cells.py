@@ -183,6 +183,17 @@ class CellRelease:
         first, which = self._classes
         return np.bincount(which, self.rows[self.kept], len(first)).astype(np.int64)
 
+    @property
+    def shown(self) -> Array:
+        """The node that each class shows of each attribute, where cells show nodes."""
+        first, _ = self._classes
+        columns = []
+        for cells in self.cells:
+            at = cells.codes[self.kept][first]
+            node = cells.scale.common(cells.low[at], cells.high[at])
+            columns.append(cells.scale.widest[node])
+        return np.stack(columns, axis=1)
+
     @cached_property
     def suppressed(self) -> int:
         """Rows that are left out."""

@@ -42,6 +42,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.agreeing import ROUNDS, agreeing_parts
 from dpdesk.engine.methods.k_anonymity.forest import forest_parts, neighbours
+from dpdesk.engine.methods.k_anonymity.matched_cells import shown_over
 from dpdesk.engine.methods.k_anonymity.mondrian import (
     Array,
     Parts,
@@ -49,6 +50,7 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
     loss_of,
     mondrian,
 )
+from dpdesk.engine.methods.k_anonymity.populated_cuts import populated_mondrian
 from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, stars
 from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
 from dpdesk.engine.methods.k_anonymity.required_cuts import required_mondrian
@@ -114,7 +116,9 @@ def best_classes(
     known = _in_limits(table, limits, asked, rounds, token)
     if known is None:
         return None
-    program = _program(scales, places, counts, k)
+    # Its classes show cells as high as they must be, not those over their rows alone.
+    matched = asked is not None and asked.cells is not None
+    program = None if matched else _program(scales, places, counts, k)
     cost = known.cost
     if program is not None and cost > known.least + _CLOSE and not _too_much(program, asked):
         token.check()
@@ -205,7 +209,10 @@ def _divide(
     if asked is None:
         found = [mondrian(scales, codes, counts, k, token)]
     else:
-        cut = required_mondrian(scales, codes, counts, k, asked, token)
+        if asked.cells is not None:
+            cut = populated_mondrian(scales, codes, counts, k, asked.cells, token)
+        else:
+            cut = required_mondrian(scales, codes, counts, k, asked, token)
         if cut is None:
             return None
         found = [cut]
@@ -252,6 +259,8 @@ def _joined_up(
         for each in asked.required:
             counts = ClassCounts.dense(asked.counts[each.attribute].of, held[each.attribute][some])
             passed &= counts.passing(each, passed, asked.whole[each.attribute])
+        if asked.cells is not None:
+            passed &= asked.cells.passing(shown_over(scales, low[some], high[some]))
         return passed
 
     losses = [node_losses(scale) for scale in scales]

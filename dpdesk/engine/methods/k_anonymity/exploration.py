@@ -27,7 +27,13 @@ from dpdesk.engine.hierarchies.editing import remakes
 from dpdesk.engine.hierarchies.preview import AlignedTable
 from dpdesk.engine.method import Detail, DetailPart, ExplorationView, MethodInput
 from dpdesk.engine.methods.k_anonymity.assessment import Assessment, Judgement, assess
-from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells, quality
+from dpdesk.engine.methods.k_anonymity.celled import (
+    CellAssessment,
+    CellTable,
+    CellTables,
+    judge_cells,
+    quality,
+)
 from dpdesk.engine.methods.k_anonymity.charts import (
     NodeChoice,
     NodeCloud,
@@ -318,6 +324,7 @@ class KAnonymityExploration:
         table: AlignedTable,
         nodes: KnownNodes,
         given: MethodInput,
+        cells: CellTables,
         told: Sequence[Telling] = (),
         search: Search = _not_found,
     ) -> None:
@@ -336,7 +343,8 @@ class KAnonymityExploration:
         self._pool: PooledNodes | None = None
         self._pool_lock = Lock()
         self._clouds: Recent[tuple[int, int, int], NodeCloud] = Recent(_KEPT_VIEWS)
-        self._cells: Recent[str, CellAssessment] = Recent(_FEW_VIEWS)
+        self._cells: Recent[str, tuple[CellTable, CellAssessment]] = Recent(_FEW_VIEWS)
+        self._cell_tables = cells
         self._assessments: Recent[tuple[Node, int], Assessment] = Recent(_KEPT_VIEWS)
 
     def view(self, parameters: Mapping[str, ParameterValue]) -> ExplorationView:
@@ -493,10 +501,7 @@ class KAnonymityExploration:
     def _celled(self, settings: Settings) -> ExplorationView:
         """The view of a release whose tuples have values of their own."""
         try:
-            found = self._cells.get(
-                str(settings),
-                lambda: judge_cells(self._table, settings, self._remakes, CancelToken()),
-            )
+            at, found = self._cells.get(str(settings), lambda: self._judged(settings))
         except RefusedError as error:
             chart = risk_chart(summarise_risk(self._table.counts, settings.k))
             return ExplorationView(False, error.sentence, (chart,), ())
@@ -508,10 +513,16 @@ class KAnonymityExploration:
             charts=(*found.charts(), *telling_chart(hidden_at(self._told, untouched), EVEN)),
             figures=found.figures(),
             guarantee=k_guarantee(
-                settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages
+                *(settings.k, counted.smallest, counted.suppressed, self._roles, self._linkages),
+                stated(settings.required, self._hierarchies, self._decimal),
+                stated_besides(settings),
             ),
-            notes=notes_at(self._told, untouched),
+            notes=(*at.notes, *notes_at(self._told, untouched)),
         )
+
+    def _judged(self, settings: Settings) -> tuple[CellTable, CellAssessment]:
+        at = self._cell_tables.wanted(settings)
+        return at, judge_cells(at.table, settings, self._remakes, CancelToken(), at.asked)
 
     def _infeasible(
         self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice

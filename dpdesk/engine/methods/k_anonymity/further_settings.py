@@ -33,6 +33,12 @@ SEARCHED = Condition("algorithm", ("optimal", "samarati", "incognito", "genetic"
 """Searches that give each column one level."""
 LEVELLED = (SEARCHED, Condition("local", ("False",)))
 """Where each column has one level in all rows."""
+MATCHED = (
+    Condition("algorithm", ("optimal", "samarati", "incognito", "genetic", "mondrian", "top-down")),
+    Condition("strict", ("True",)),
+    Condition("values", ("", "nodes")),
+)
+"""Where cells show labels of hierarchies, of equal rows alike."""
 DROP, PSEUDONYM, KEEP = "drop", "pseudonym", "keep"
 """What becomes of the column that names households."""
 
@@ -98,8 +104,7 @@ _POPULATION = TextParameter(
     label="Population file",
     help="A file with a row for each person of the population from which the data are a sample, "
     "with the same quasi-identifiers. Each released combination must match rows of it.",
-    applies=Condition("model", ("AG_TS", "AG", "TS")),
-    offered=LEVELLED,
+    offered=MATCHED,
     public=False,
 )
 _K_MAP = IntegerParameter(
@@ -109,8 +114,7 @@ _K_MAP = IntegerParameter(
     "nor a share is given.",
     unit="rows",
     minimum=2,
-    applies=Condition("model", ("AG_TS", "AG", "TS")),
-    offered=LEVELLED,
+    offered=MATCHED,
 )
 _DELTA_MIN = ShareParameter(
     key="delta_min",

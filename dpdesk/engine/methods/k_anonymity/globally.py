@@ -31,6 +31,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.clustering import HEURISTIC, PROVEN
 from dpdesk.engine.methods.k_anonymity.grouping import numbered
+from dpdesk.engine.methods.k_anonymity.matched_cells import meaning
 from dpdesk.engine.methods.k_anonymity.mondrian import Array
 from dpdesk.engine.methods.k_anonymity.preferred import kept_apart
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, least_removed
@@ -64,7 +65,7 @@ def top_down(
     classes = kept_apart(scales, codes)
     sizes = np.bincount(classes, counts)
     passed = _pass(asked, np.arange(len(counts)), classes, len(sizes), len(counts))
-    if sizes.min() < k or not passed:
+    if sizes.min() < k or not passed or not _matched(asked, scales, nodes):
         return None
     waiting = {(j, node) for j, s in enumerate(scales) for node in _open(s, np.unique(nodes[:, j]))}
     while True:
@@ -77,7 +78,10 @@ def top_down(
             below = scales[j].nodes[int(scales[j].levels[node]) - 1][places[inside, j]]
             keys = classes[inside] * len(scales[j].parents) + below
             groups = np.unique(keys, return_inverse=True)[1].reshape(-1)
-            if _pass(asked, inside, groups, int(groups.max()) + 1, len(counts)):
+            lower = nodes[inside]
+            lower[:, j] = below
+            passed = _pass(asked, inside, groups, int(groups.max()) + 1, len(counts))
+            if passed and _matched(asked, scales, lower):
                 break
         else:
             return nodes
@@ -125,6 +129,14 @@ def _steps(
             (float(scores[at]), (j, int(mine[at]))) for at in np.flatnonzero(least >= k).tolist()
         ]
     return sorted(found, key=lambda step: (-step[0], step[1]))
+
+
+def _matched(asked: Constraints | None, scales: Sequence[Scale], nodes: Array) -> bool:
+    """Whether classes that show these nodes match enough rows of the population."""
+    if asked is None or asked.cells is None:
+        return True
+    shown = np.stack([meaning(s)[nodes[:, j]] for j, s in enumerate(scales)], axis=1)
+    return bool(asked.cells.passing(np.unique(shown, axis=0)).all())
 
 
 def _pass(

@@ -20,7 +20,6 @@ from dpdesk.core.jobs import (
     StepStarted,
     silent,
 )
-from dpdesk.core.messages import msg
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField
@@ -64,7 +63,6 @@ if TYPE_CHECKING:
     from dpdesk.engine.methods.k_anonymity.assessment import Assessment
     from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
-    from dpdesk.engine.methods.k_anonymity.population import PopulationRows
     from dpdesk.engine.methods.k_anonymity.search import SearchResult
     from dpdesk.engine.methods.k_anonymity.statistics import LatticeStatistics
 
@@ -191,6 +189,7 @@ class KAnonymity(RowsMethod):
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count every node of the lattice at many k, or good nodes of a very large lattice."""
+        from dpdesk.engine.methods.k_anonymity.celled import CellTables
         from dpdesk.engine.methods.k_anonymity.exploration import KAnonymityExploration
         from dpdesk.engine.methods.k_anonymity.notes import told_of
         from dpdesk.engine.telling import TELL
@@ -201,9 +200,13 @@ class KAnonymity(RowsMethod):
         nodes = _known_nodes(problem, token, _under(SEARCH, report))
         report(StepStarted(TELL, 3, 3))
         told = told_of(given, given.with_role(Role.QUASI_IDENTIFIER), token, report)
-        return KAnonymityExploration(
-            problem.table, nodes, given, told, lambda settings: _found_for(problem, settings)
-        )
+        required = problem.settings.required
+        cells = CellTables.of(given, required, [False, True] if required else [False], token)
+
+        def found(settings: Settings) -> tuple[Node | None, bool]:
+            return _found_for(problem, settings)
+
+        return KAnonymityExploration(problem.table, nodes, given, cells, told, found)
 
     def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
         """Choose the levels, check the classes by an independent count, and describe the release.
@@ -395,9 +398,10 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
         houses = households_of(given, settings.household_id, counted, token)
         constraints = replace(constraints or Constraints((), {}), households=houses)
     if settings.population:
+        from dpdesk.engine.methods.k_anonymity.population import population_rows
         from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 
-        rows = _population_rows(given, settings, table)
+        rows = population_rows(given, table, (settings.k_map, settings.delta))
         constraints = replace(constraints or Constraints((), {}), population=rows)
     if settings.suppression_of:
         from dpdesk.engine.methods.k_anonymity.households import group_limits
@@ -415,21 +419,6 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
         bounds=bounds_of(settings, names, lattice.heights, given.where),
     )
     return _Problem(settings, table, lattice, given.where)
-
-
-def _population_rows(given: MethodInput, settings: Settings, table: AlignedTable) -> PopulationRows:
-    from dpdesk.engine.hierarchies.editing import remakes
-    from dpdesk.engine.methods.k_anonymity.population import PopulationRows
-
-    if given.population is None:
-        raise RefusedError(
-            "k-anonymity.population",
-            msg("{where}: the population file was not read.", where=given.where),
-            details={"key": "population"},
-        )
-    asked = settings.k_map, settings.delta
-    place = given.population, given.hierarchies, remakes(given.made)
-    return PopulationRows.of(table, *place, asked)
 
 
 def _search(
@@ -565,6 +554,7 @@ def _outcome(
     from dpdesk.engine.methods.k_anonymity.households import household_figures
     from dpdesk.engine.methods.k_anonymity.missing import counted_as
     from dpdesk.engine.methods.k_anonymity.notes import levels_note
+    from dpdesk.engine.methods.k_anonymity.population import recorded
     from dpdesk.engine.methods.k_anonymity.required import stated
 
     if found.node is None or found.statistics is None:
@@ -597,7 +587,7 @@ def _outcome(
             "rows_suppressed_allowed": problem.allowed,
             "entropy": judged.metrics["entropy"],
             **({} if found.bound is None else {"lower_bound": found.bound}),
-            **_recorded_population(given),
+            **recorded(given.population),
         },
         risk=judged.risk_json(problem.table.attributes)
         | {"levels_tell": list(judged.released.telling)}
@@ -607,16 +597,6 @@ def _outcome(
         figures=(*judged.figures(), *(household_figures(houses) if houses else ())),
         notes=(*levels_note(judged.released.telling), *_absent(given, problem)),
     )
-
-
-def _recorded_population(given: MethodInput) -> dict[str, object]:
-    """Which file the population was, for the evidence."""
-    if given.population is None:
-        return {}
-    known = given.population
-    size = {} if known.size is None else {"bytes": known.size}
-    told = {"name": known.name, "sha256": known.sha256, **size, "rows": known.table.rows}
-    return {"population": told}
 
 
 def _absent(given: MethodInput, problem: _Problem) -> tuple[Note, ...]:

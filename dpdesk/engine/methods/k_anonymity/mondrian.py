@@ -183,7 +183,7 @@ def _cut_up(
                     sizes, heights, bounds, nodes, strict, along,
                 )  # fmt: skip
                 if cut >= 0:
-                    middle = _divide(places, rows, tuples, low, high, j, cut, left)
+                    middle = divide(places, rows, tuples, low, high, j, cut, left)
                     break
         if middle < 0:
             starts[found] = low
@@ -282,7 +282,7 @@ def joined(nodes: Array, first: int, size: int, one: int, other: int) -> int:
 
 
 @kernel
-def _divide(
+def divide(
     places: Array, rows: Array, tuples: Array, low: int, high: int, j: Any, cut: int, left: int
 ) -> int:
     """Bring the left side to the front; where the right one begins. ``left`` rows, 0: all."""

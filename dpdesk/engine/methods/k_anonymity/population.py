@@ -20,20 +20,21 @@ Sources: Sweeney (k-map); Nergiz, Atzori, Clifton (δ-presence).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.frequency import Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import Note
 from dpdesk.core.messages import counted, msg
 from dpdesk.core.plain import quoted
-from dpdesk.engine.hierarchies.editing import Remake
+from dpdesk.engine.hierarchies.editing import Remake, remakes
 from dpdesk.engine.hierarchies.preview import AlignedTable
+from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.k_anonymity.grouping import numbered, tuple_keys
 
 Ints = NDArray[np.int64]
@@ -78,6 +79,17 @@ class PopulationRows:
                 raise _no_place(population.name, name, whole)
             above.append(_codes(table.hierarchies[place], whole, counts.domains[place]))
         return cls(table, counts.codes, counts.counts, tuple(above), *asked)
+
+    def within(self, tuples: Ints) -> PopulationRows:
+        """The same rows beside some tuples of the table alone."""
+        table = self.table
+        some = replace(table, codes=table.codes[tuples], counts=table.counts[tuples])
+        return replace(self, table=some)
+
+    def starred(self, table: AlignedTable) -> PopulationRows:
+        """The same rows beside a table whose hierarchies are each value and ``*``."""
+        above = tuple((levels[0], np.zeros_like(levels[0])) for levels in self.above)
+        return replace(self, table=table, above=above)
 
     def in_classes(self, of_tuple: Ints, classes: int, levels: Sequence[int]) -> tuple[Ints, bool]:
         """The rows that each class of a node matches, and whether every row is matched."""
@@ -201,6 +213,31 @@ def _other_levels(name: str) -> InputError:
         hint="Write out in the plan what makes them, or use a hierarchy from a file.",
         details={"key": "population", "attribute": name},
     )
+
+
+def recorded(population: Population | None) -> dict[str, object]:
+    """Which file the population was, for the evidence; empty without one."""
+    if population is None:
+        return {}
+    size = {} if population.size is None else {"bytes": population.size}
+    told = {"name": population.name, "sha256": population.sha256, **size}
+    return {"population": told | {"rows": population.table.rows}}
+
+
+def population_rows(
+    given: MethodInput, table: AlignedTable, asked: tuple[int, tuple[Fraction, Fraction] | None]
+) -> PopulationRows:
+    """The population of a run beside its table; ``asked`` are its rows for a class, and shares.
+
+    Raises RefusedError where its file was not read, and as :meth:`PopulationRows.of`.
+    """
+    if given.population is None:
+        raise RefusedError(
+            "k-anonymity.population",
+            msg("{where}: the population file was not read.", where=given.where),
+            details={"key": "population"},
+        )
+    return PopulationRows.of(table, given.population, given.hierarchies, remakes(given.made), asked)
 
 
 def absent_rows(rows: PopulationRows, file: str, source: str) -> tuple[Note, ...]:

@@ -57,6 +57,7 @@ from dpdesk.engine.methods.k_anonymity.settings import ANY
 
 if TYPE_CHECKING:
     from dpdesk.engine.methods.k_anonymity.households import Households
+    from dpdesk.engine.methods.k_anonymity.matched_cells import MatchedCells
     from dpdesk.engine.methods.k_anonymity.missing import MissingCells
     from dpdesk.engine.methods.k_anonymity.population import PopulationRows
 
@@ -497,7 +498,8 @@ class Constraints:
     ``against`` are rows of each value that classes are measured against where these are not the
     rows still kept. ``missing`` are the missing cells where they are no category
     of their own, ``households`` those that are suppressed whole, and that k counts,
-    ``population`` rows that classes match, ``limits`` how many rows of a value may leave.
+    ``population`` rows that classes match, ``limits`` how many rows of a value may leave. ``cells``
+    are rows of a population that classes with cells of their own match, whatever their tuples.
     """
 
     required: tuple[Requirement, ...]
@@ -507,6 +509,7 @@ class Constraints:
     households: Households | None = None
     population: PopulationRows | None = None
     limits: tuple[GroupLimit, ...] = ()
+    cells: MatchedCells | None = None
 
     @property
     def of_classes(self) -> bool:
@@ -540,7 +543,8 @@ class Constraints:
     def within(self, tuples: Ints) -> Constraints:
         """What is required of classes of some tuples alone, measured against those of all."""
         counts = {name: each.within(tuples) for name, each in self.counts.items()}
-        return Constraints(self.required, counts, self.whole)
+        people = None if self.population is None else self.population.within(tuples)
+        return Constraints(self.required, counts, self.whole, population=people, cells=self.cells)
 
     @property
     def single(self) -> bool:
@@ -561,7 +565,7 @@ class Constraints:
             name: SensitiveCounts(each.of, at, each.values[tuples], rows)
             for name, each in self.counts.items()
         }
-        return Constraints(self.required, counts, self.whole)
+        return Constraints(self.required, counts, self.whole, cells=self.cells)
 
     def passing(
         self, of_tuple: Ints, wanted: Bools, whole: Mapping[str, Ints] | None = None

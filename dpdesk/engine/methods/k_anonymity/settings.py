@@ -646,6 +646,8 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
     for key, usual in (("algorithm", OPTIMAL), ("objective", "loss")):
         if settings.model in ("AG_CS", "CG", "CS") and parameters.get(key) != usual:
             raise apart(where, key, f'model = "{settings.model}"')
+    if settings.population and settings.celled:
+        _check_matched(settings, where)
     defaults = (None, False, (), Nested(()), CATEGORY, IGNORE, "")
     for key in ALONE:
         value = parameters.get(key)
@@ -678,7 +680,24 @@ def _taken(key: str, settings: Settings) -> bool:
         return False
     if key in CELL_LIMITS:
         return settings.model in ("AG_CS", "CS")
+    if key in ("population", "k_map"):
+        return True
     return key in PREFERENCES and settings.algorithm != K_OPTIMIZE
+
+
+def _check_matched(settings: Settings, where: str) -> None:
+    """Cells are compared with a population where they show labels of hierarchies, rows that were
+    equal show the same, and nothing else is required of classes.
+    """
+    groups = settings.algorithm == MONDRIAN and settings.model == "AG_TS" and not settings.local
+    if settings.algorithm == K_OPTIMIZE:
+        raise apart(where, "population", f'algorithm = "{K_OPTIMIZE}"')
+    if groups and not settings.strict:
+        raise apart(where, "population", "strict = false")
+    if groups and settings.values == "ranges":
+        raise apart(where, "population", 'values = "ranges"')
+    if settings.required:
+        raise apart(where, "population", "require")
 
 
 def _check_missing(settings: Settings, roles: Mapping[str, Role], where: str) -> None:
