@@ -32,6 +32,7 @@ from dpdesk.engine.method import (
     FixableExploration,
     GrowingExploration,
     Method,
+    MostlyQuickExploration,
     PatientExploration,
     PlanInput,
 )
@@ -160,9 +161,10 @@ class Explored:
         key, budget = self.exploration.needed(given, place, wanted, token)
         return key, number_text(budget)
 
-    @property
-    def patient(self) -> bool:
-        """Whether a view may take long, so that it is worth stopping."""
+    def patient(self, parameters: Mapping[str, object]) -> bool:
+        """Whether a view of parameters may take long, so that it is worth stopping."""
+        if isinstance(self.exploration, MostlyQuickExploration):
+            return self.exploration.takes_long(parameters)
         return isinstance(self.exploration, PatientExploration)
 
     @property

@@ -243,6 +243,15 @@ class PatientExploration(Protocol):
 
 
 @runtime_checkable
+class MostlyQuickExploration(Protocol):
+    """A :class:`PatientExploration` of which views of some parameters alone take long."""
+
+    def takes_long(self, parameters: Mapping[str, object]) -> bool:
+        """Whether the view of these parameters, plain values, may take more than milliseconds."""
+        ...
+
+
+@runtime_checkable
 class GrowingExploration(Protocol):
     """An :class:`Exploration` whose views can be added to, by work that takes longer."""
 

@@ -213,7 +213,7 @@ class ParameterForm(QWidget):
         value = None if rule.key in withheld else field.plain()
         if value is None:
             value = field.parameter.as_plain(field.parameter.default_value())
-        return str(value) in rule.values
+        return ("" if value is None else str(value)) in rule.values
 
     def _show_what_applies(self) -> None:
         seen = self._seen()

@@ -316,6 +316,29 @@ def test_a_form_offers_nothing_that_a_plan_refuses(
         method.check(tuple(QUASI), QUASI, parameters, "the form")
 
 
+@pytest.mark.parametrize(
+    ("given", "offered"),
+    [
+        ({}, True),
+        ({"algorithm": "mondrian"}, True),
+        ({"model": "CS"}, True),
+        ({"algorithm": "mondrian", "values": "ranges"}, False),
+        ({"algorithm": "mondrian", "strict": False}, False),
+        ({"algorithm": "k-optimize"}, False),
+    ],
+)
+def test_a_population_is_asked_for_where_cells_can_be_compared_with_it(
+    qtbot: QtBot, theme: ThemeManager, given: dict[str, object], offered: bool
+) -> None:
+    method = KAnonymity()
+    form = ParameterForm(method.parameters, live=method.live)
+    qtbot.addWidget(form)
+    form.show()
+    form.set_values({"k": 5, **given})
+    assert form.field("population").isVisible() is offered
+    assert form.field("k_map").isVisible() is offered
+
+
 def test_two_fields_never_hide_each_other(qtbot: QtBot, theme: ThemeManager) -> None:
     method = KAnonymity()
     form = ParameterForm(method.parameters, live=method.live)

@@ -20,7 +20,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.hierarchies.editing import remakes
@@ -85,6 +85,7 @@ from dpdesk.engine.methods.k_anonymity.settings import (
     OPTIMAL,
     Settings,
     check_settings,
+    gives_cells,
 )
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
 from dpdesk.engine.telling import Telling, telling_chart
@@ -353,12 +354,28 @@ class KAnonymityExploration:
         Everything is counted for exactly these parameters, nothing is interpolated. Raises
         InputError for levels by hand that the hierarchies do not have.
         """
+        return self.view_until(parameters, CancelToken(), silent)
+
+    def takes_long(self, parameters: Mapping[str, object]) -> bool:
+        """See :class:`~dpdesk.engine.method.MostlyQuickExploration`: where rows have own cells."""
+        given = parameters.get
+        return gives_cells(
+            given("model") or "AG_TS",
+            given("algorithm"),
+            local=given("local") is True,
+            by_hand=bool(given("levels")),
+        )
+
+    def view_until(
+        self, parameters: Mapping[str, ParameterValue], token: CancelToken, report: Report
+    ) -> ExplorationView:
+        """See :meth:`~dpdesk.engine.method.PatientExploration.view_until`."""
         settings = Settings.from_parameters(parameters)
         too_small = table_too_small(settings, self._table.rows, self._source)
         if too_small is not None:
             return self._without_nodes(settings, too_small.sentence)
         if settings.celled:
-            return self._celled(settings)
+            return self._celled(settings, token)
         known, nodes, choice = self._chosen(settings)
         found = self._found(settings, nodes, choice)
         if found is None:
@@ -498,10 +515,10 @@ class KAnonymityExploration:
             ),
         )
 
-    def _celled(self, settings: Settings) -> ExplorationView:
+    def _celled(self, settings: Settings, token: CancelToken) -> ExplorationView:
         """The view of a release whose tuples have values of their own."""
         try:
-            at, found = self._cells.get(str(settings), lambda: self._judged(settings))
+            at, found = self._cells.get(str(settings), lambda: self._judged(settings, token))
         except RefusedError as error:
             chart = risk_chart(summarise_risk(self._table.counts, settings.k))
             return ExplorationView(False, error.sentence, (chart,), ())
@@ -520,9 +537,9 @@ class KAnonymityExploration:
             notes=(*at.notes, *notes_at(self._told, untouched)),
         )
 
-    def _judged(self, settings: Settings) -> tuple[CellTable, CellAssessment]:
+    def _judged(self, settings: Settings, token: CancelToken) -> tuple[CellTable, CellAssessment]:
         at = self._cell_tables.wanted(settings)
-        return at, judge_cells(at.table, settings, self._remakes, CancelToken(), at.asked)
+        return at, judge_cells(at.table, settings, self._remakes, token, at.asked)
 
     def _infeasible(
         self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice

@@ -386,6 +386,13 @@ PARAMETERS: tuple[Parameter, ...] = (
 )
 
 
+def gives_cells(model: object, algorithm: object, *, local: bool, by_hand: bool) -> bool:
+    """Whether tuples get values of their own; ``by_hand`` levels are those of all rows."""
+    if model != "AG_TS":
+        return model in CELLED
+    return local or (algorithm in CELLED and not by_hand)
+
+
 @dataclass(frozen=True)
 class Settings:
     """The checked parameters under their own names; ``levels`` is None when a search decides."""
@@ -441,9 +448,7 @@ class Settings:
     @property
     def celled(self) -> bool:
         """Whether tuples get values of their own, so that no column has one level."""
-        if self.model != "AG_TS":
-            return self.model in CELLED
-        return self.local or (self.levels is None and self.algorithm in CELLED)
+        return gives_cells(self.model, self.algorithm, local=self.local, by_hand=bool(self.levels))
 
     @property
     def divides(self) -> bool:

@@ -558,7 +558,7 @@ class ProtectPanel(Panel):
     def _follow_job(self) -> None:
         """Show the search, or the planning that takes long."""
         planning = self._live.job
-        words = self.tr("Planning the noise") if planning else ""
+        words = self.tr("Trying the settings") if planning else ""
         self.result.strip.follow(self._bench.explore_job or planning, words)
 
     def _stale_reason(self) -> str:
@@ -570,7 +570,7 @@ class ProtectPanel(Panel):
         if self._paused and not self._shown():
             return self.tr("Paused: the settings have changed since.")
         if self._stopped == (self._bench.explored, dict(self._bench.work.parameters)):
-            return self.tr("Planning was stopped before it was done.")
+            return self.tr("Stopped before it was done.")
         return ""
 
     def _shown(self) -> bool:

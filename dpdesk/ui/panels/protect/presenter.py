@@ -226,6 +226,11 @@ class ViewRequest:
     explored: Explored = field(repr=False)
     parameters: Mapping[str, object]
 
+    @property
+    def patient(self) -> bool:
+        """Whether the view may take long."""
+        return self.explored.patient(self.parameters)
+
 
 def make_view(wish: ViewRequest, token: CancelToken, report: Report) -> LiveAnswer:
     """Make one view."""
@@ -270,13 +275,12 @@ class LiveViews(QObject):
     @property
     def job(self) -> int:
         """Number of the job that makes a view that takes long; 0 when there is none."""
-        patient = self._running is not None and self._running.explored.patient
-        return self._job if patient else 0
+        return self._job if self._running is not None and self._running.patient else 0
 
     def ask(self, explored: Explored, parameters: Mapping[str, object]) -> None:
         """Wish for the view of these parameters (plain values)."""
         wish = ViewRequest(explored, dict(parameters))
-        if explored.patient:
+        if wish.patient:
             self._ask_patiently(wish)
             return
         self._next = wish
@@ -304,9 +308,9 @@ class LiveViews(QObject):
         if self._running is not None or self._next is None:
             return
         wish, self._next = self._next, None
-        patient = wish.explored.patient
+        patient = wish.patient
         self._job = self._hub.query(
-            self.tr("Planning the noise") if patient else self.tr("Drawing the charts"),
+            self.tr("Trying the settings") if patient else self.tr("Drawing the charts"),
             partial(make_view, wish),
             then=self._on_done,
             failed=self._on_failed,

@@ -218,7 +218,7 @@ class PrivateSide(QObject):
         """
         bench, box = self._bench, self._settings.accuracy
         explored = bench.explored
-        if explored is None or bench.stale or not explored.patient:
+        if explored is None or bench.stale or not explored.patient(bench.work.parameters):
             return
         work = partial(advise, explored, dict(bench.work.parameters), box.place, box.wanted)
         bench.hub.latest(_ADVICE).query(
