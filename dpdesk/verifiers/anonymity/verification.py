@@ -260,14 +260,19 @@ def _claimed(manifest: Mapping[str, object], published: PublishedTable) -> Claim
     if houses and (required or how != CATEGORY or not has_levels(manifest.get("parameters"))):
         return _bad("guarantee, households", houses, "nothing, beside what else is required")
     of = {key: parameters[key] for key in POPULATION if key in parameters}
+    if wrong := _population_fault(of, how, levels=has_levels(manifest.get("parameters"))):
+        return _bad("guarantee, population", of, wrong)
+    return Claimed(k, tuple(names), stated, required, how, missing, houses == WHOLE, of)
+
+
+def _population_fault(of: Mapping[str, object], how: object, *, levels: bool) -> str:
+    """What was expected of a population instead; cells of their own know no shares of one."""
     try:
         asked = asked_of(of)
     except (TypeError, ValueError):
-        return _bad("guarantee, population", of, "numbers of rows and shares")
-    levels = has_levels(manifest.get("parameters"))
-    if asked and (how != CATEGORY or not (levels or asked.shares is None)):
-        return _bad("guarantee, population", of, "nothing, beside what else is asked")
-    return Claimed(k, tuple(names), stated, required, how, missing, houses == WHOLE, of)
+        return "numbers of rows and shares"
+    apart = how != CATEGORY or not (levels or asked.shares is None)
+    return "nothing, beside what else is asked" if asked and apart else ""
 
 
 def _match_check(

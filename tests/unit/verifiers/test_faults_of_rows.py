@@ -27,8 +27,9 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.anatomy.settings import Settings as ASettings
+from dpdesk.engine.methods.k_anonymity import celled
 from dpdesk.engine.methods.k_anonymity import households as k_households
-from dpdesk.engine.methods.k_anonymity import method as k_method
+from dpdesk.engine.methods.k_anonymity import population as k_population
 from dpdesk.engine.methods.k_anonymity.households import Households
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.k_anonymity.population import PopulationRows
@@ -233,6 +234,9 @@ FURTHER: dict[str, Callable[[AppContext, Path], object]] = {
     "households": homes,
     "kept households": lambda context, folder: homes(context, folder, household_id="keep"),
     "k-map": lambda context, folder: people(context, folder, k_map=6),
+    "k-map of cells": lambda context, folder: people(
+        context, folder, k_map=6, algorithm="mondrian", max_suppression=0
+    ),
     "shares": lambda context, folder: people(context, folder, delta_min=0.3, delta_max=0.6),
     "limits": lambda context, folder: homes(
         context, folder, households="ignore", max_suppression_of={"town": 0.5, "home": 0}
@@ -261,9 +265,12 @@ FURTHER_FAULTS: list[tuple[str, Fault]] = [
     ("households", Fault("identifier is kept", _read_as(KSettings, household_id="keep"))),
     ("kept households", Fault("identifier is left out", _read_as(KSettings, household_id="drop"))),
     *(
-        (plan, Fault("not asked", _after(k_method, "_population_rows", _nothing_asked)))
+        (plan, Fault("not asked", _after(k_population, "population_rows", _nothing_asked)))
         for plan in ("k-map", "shares")
     ),
+    ("k-map of cells", Fault("not asked", _after(celled, "population_rows", _nothing_asked))),
+    ("k-map of cells", Fault("number", _read_as(KSettings, k_map=2))),
+    ("k-map of cells", Fault("promise", _after(KAnonymity, "decide", _promised(k_map=20)))),
     ("k-map", Fault("rows", _after(PopulationRows, "in_classes", lambda f: (f[0] * 3, f[1])))),
     ("shares", Fault("presence", _after(PopulationRows, "present", lambda f: f | True))),
     ("k-map", Fault("number", _read_as(KSettings, k_map=2))),

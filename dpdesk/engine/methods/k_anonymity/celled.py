@@ -571,11 +571,9 @@ def _not_reached(
 ) -> RefusedError:
     if asked is not None:
         whole = not settings.allowed(table.rows) and settings.levels is None
-        return (
-            never_met(settings)
-            if whole and settings.required
-            else requirements_not_met(settings, table.rows)
-        )
+        if whole and asked.cells is None:
+            return never_met(settings)
+        return requirements_not_met(settings, table.rows)
     sizes = generalise(CountedTable(table), levels).sizes
     return Shortfall.of(settings, table.attributes, levels, sizes).error()
 
