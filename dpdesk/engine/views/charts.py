@@ -142,7 +142,8 @@ def _errors_chart(
         id="view-errors",
         question="How much noise is in a cell?",
         answer=msg(
-            "At most ± {width} people in a table of {n} dimensions, from noise alone.",
+            "At most ± {width} people in a table of {n} dimensions that a view holds, from noise "
+            "alone.",
             width=_number(largest[-1]),
             n=order[-1],
         ),
@@ -169,9 +170,13 @@ def _errors_chart(
 
 
 def _tables(views: Sequence[Places], marginals: Sequence[Places]) -> list[Places]:
-    """The views, some table of one, two, … dimensions of the first one, and the marginals."""
+    """The views, some table of one, two, … dimensions of the first one, and marginals in a view.
+
+    What noise does to a marginal in no view depends on the table that is released.
+    """
     parts = [views[0][:size] for size in range(1, len(views[0]))]
-    return [*parts, *views, *marginals]
+    held = [each for each in marginals if any({*each} <= {*view} for view in views)]
+    return [*parts, *views, *held]
 
 
 def _number(value: float) -> str:
