@@ -412,6 +412,7 @@ def test_a_removed_attribute_comes_with_a_setting_that_keeps_it(
     qtbot.mouseClick(way, Qt.MouseButton.LeftButton)
     settled(ready, qtbot)
     assert bench.work.parameters["algorithm"] == "mondrian"
+    assert "max_suppression" not in bench.work.parameters, "nothing is left out any more"
     assert "classes of at least 20 rows" in ready.result.sentence.replace("\u00a0", " ")
     assert way.isHidden()
 

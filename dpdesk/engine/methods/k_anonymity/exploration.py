@@ -394,7 +394,8 @@ class KAnonymityExploration:
             check_settings(tuple(self._roles), self._roles, tried, self._where)
         except InputError:
             return view
-        remedy = {"algorithm": MONDRIAN, "objective": None, "prefer": None}
+        unasked = ("objective", "prefer", "max_suppression")
+        remedy = {"algorithm": MONDRIAN, **dict.fromkeys(unasked)}
         label = msg("Try groups of rows instead")
         return replace(view, remedy=remedy, remedy_label=label)
 
