@@ -368,10 +368,11 @@ def effective_parameters(
 
 @dataclass(frozen=True)
 class TextParameter(Parameter):
-    """A text of at most ``longest`` characters (None: any length)."""
+    """A text of at most ``longest`` characters (None: any length), or the name of a ``file``."""
 
     default: str | None = None
     longest: int | None = None
+    file: bool = False
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`."""
@@ -382,12 +383,10 @@ class TextParameter(Parameter):
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
         if self.longest is None:
-            return "a text"
-        return (
-            "one character"
-            if self.longest == 1
-            else msg("at most {most} characters", most=self.longest)
-        )
+            return "the name of a file" if self.file else "a text"
+        if self.longest == 1:
+            return "one character"
+        return msg("at most {most} characters", most=self.longest)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from dpdesk.core.plan import SourceSpec
 from dpdesk.core.resources import resource
 from dpdesk.ui.application import Application
 from dpdesk.ui.files import DialogAsker, FileAsker
+from dpdesk.ui.forms.fields import FileField
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.panels.attributes import AttributesPanel
@@ -31,7 +32,7 @@ from dpdesk.ui.panels.data import DataPanel
 from dpdesk.ui.panels.hierarchies import HierarchiesPanel
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.panels.review import ReviewPanel
-from dpdesk.ui.projects import ENDING, OPENED_ENDINGS, ProjectDesk
+from dpdesk.ui.projects import DATA_ENDINGS, ENDING, OPENED_ENDINGS, ProjectDesk
 from dpdesk.ui.settings import SettingsStore, StoredSettings
 from dpdesk.ui.shell import Panel, PanelEntry
 from dpdesk.ui.shell.bars import StatusFacts
@@ -155,6 +156,7 @@ class Desk(QObject):
         bench.released.connect(self._on_released)
         bench.budget.changed.connect(self._show_facts)
         self.protect.viewed.connect(self._on_viewed)
+        self.protect.settings.fileAsked.connect(self._on_file_asked)
         self.data.openAsked.connect(self.ask_open)
         self.data.projectAsked.connect(self.projects.ask_open)
         self.data.databaseAsked.connect(self.beside.show_database)
@@ -216,6 +218,18 @@ class Desk(QObject):
         )
         if path is not None:
             self.open_text(str(path))
+
+    @Slot(object)
+    def _on_file_asked(self, field: FileField) -> None:
+        base = self.workbench.work.base
+        path = self._asker.open_file(
+            field.parameter.label,
+            str(base),
+            self.tr("Data files ({endings});;All files (*)").format(endings=DATA_ENDINGS),
+        )
+        if path is not None:
+            near = path.is_relative_to(base)
+            field.choose(path.relative_to(base).as_posix() if near else str(path))
 
     @Slot()
     def ask_open_release(self) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import AppContext, Role, SetParameters, SetRoles
+from dpdesk.ui.forms.fields import FileField
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets import StepHeader
@@ -60,6 +61,23 @@ def test_quitting_is_the_last_of_the_file_menu(office: Office) -> None:
     words = [one.text() for one in menu.actions() if one.text()]
     assert "Open a data&base…" in words
     assert words[-1] == "&Quit"
+
+
+def test_a_file_that_a_setting_names_is_chosen(office: Office, plan: Path, tmp_path: Path) -> None:
+    office.open(plan)
+    office.window.show_panel("protect")
+    form = office.desk.protect.settings.form
+    assert form is not None
+    field = form.field("population")
+    assert isinstance(field, FileField)
+    for chosen, name in (
+        (plan.parent / "register.csv", "register.csv"),
+        (tmp_path / "far.csv", str(tmp_path / "far.csv")),
+    ):
+        office.asker.answer = chosen
+        field.fileAsked.emit(field)
+        assert office.bench.work.parameters["population"] == name
+    office.quiet()
 
 
 def test_what_was_opened_is_offered_again(office: Office, plan: Path) -> None:

@@ -133,6 +133,32 @@ class TextField(Field):
         self._line.setText("" if given is None else str(given))
 
 
+class FileField(TextField):
+    """The name of a file; ``fileAsked(FileField)`` asks for one, which :meth:`choose` takes."""
+
+    fileAsked = Signal(object)
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        browse = QPushButton(self.tr("Browse…"))
+        browse.setAccessibleName(self.tr("Browse… for {setting}").format(setting=parameter.label))
+        browse.setToolTip(self.tr("Choose the file; next to the data, its name is enough"))
+        browse.clicked.connect(self._on_browse)
+        layout = self.layout()
+        if layout is not None:
+            layout.addWidget(browse)
+
+    @Slot()
+    def _on_browse(self) -> None:
+        self.fileAsked.emit(self)
+
+    def choose(self, name: str) -> None:
+        """Take a file that was chosen, as if its name had been typed."""
+        self._line.setText(name)
+        self.edited.emit()
+        self.left.emit()
+
+
 def range_words(parameter: Parameter) -> str:
     """What a parameter accepts, as it is typed into a field; empty where an editor shows it."""
     if isinstance(parameter, NestedParameter):
@@ -710,7 +736,7 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
     if isinstance(parameter, NestedParameter):
         return OutlineField(parameter)
     if isinstance(parameter, TextParameter):
-        return TextField(parameter)
+        return FileField(parameter) if parameter.file else TextField(parameter)
     return ValueField(parameter)
 
 

@@ -34,7 +34,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Condition, Parameter, TextListParameter
 from dpdesk.core.schema import OF_COLUMNS, Role
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
-from dpdesk.ui.forms.fields import Field, range_words
+from dpdesk.ui.forms.fields import Field, FileField, range_words
 from dpdesk.ui.forms.records import form_field
 from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, set_look
@@ -47,11 +47,13 @@ from dpdesk.ui.words.spoken import said_line, spoken_parameter
 class ParameterForm(QWidget):
     """See the module: ``valuesChanged(dict)``, ``set_values``, ``values``, ``errors``.
 
+    ``fileAsked(FileField)`` asks for the file that a setting names.
     A form with ``first`` keys shows these in this order, and folds the others away: they open by
     a button, and by themselves where one of them has another value than its default.
     """
 
     valuesChanged = Signal(object)
+    fileAsked = Signal(object)
     first: tuple[str, ...] = ()
 
     def __init__(
@@ -73,6 +75,8 @@ class ParameterForm(QWidget):
             row = _Row(field, letters)
             row.field.edited.connect(self._on_edited)
             row.field.left.connect(self._on_left)
+            if isinstance(field, FileField):
+                field.fileAsked.connect(self.fileAsked)
             self._rows[parameter.key] = row
         main = [self._rows[key] for key in self.first if key in self._rows]
         for place, row in enumerate(main):

@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QScrollArea, QSpinBox
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QScrollArea, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.parameters import (
@@ -360,3 +360,20 @@ def test_a_search_that_leaves_no_row_out_asks_for_no_limit(
         form.set_values({"k": 5, "algorithm": algorithm, "max_suppression": 0.02})
         assert form.field("max_suppression").isVisible() is asked
         assert ("max_suppression" in form.values()) is asked
+
+
+def test_a_file_is_chosen_by_its_button(qtbot: QtBot, theme: ThemeManager) -> None:
+    method = KAnonymity()
+    form = ParameterForm(method.parameters, live=method.live)
+    qtbot.addWidget(form)
+    form.show()
+    form.set_values({"k": 5})
+    field = form.field("population")
+    (browse,) = field.findChildren(QPushButton)
+    assert browse.accessibleName() == "Browse… for Population file"
+    with qtbot.waitSignal(form.fileAsked) as asked:
+        qtbot.mouseClick(browse, Qt.MouseButton.LeftButton)
+    assert asked.args == [field]
+    with qtbot.waitSignal(form.valuesChanged) as changed:
+        asked.args[0].choose("register.csv")
+    assert changed.args[0]["population"] == "register.csv"

@@ -106,6 +106,7 @@ _POPULATION = TextParameter(
     "with the same quasi-identifiers. Each released combination must match rows of it.",
     offered=MATCHED,
     public=False,
+    file=True,
 )
 _K_MAP = IntegerParameter(
     key="k_map",

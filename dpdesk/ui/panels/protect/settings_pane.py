@@ -458,7 +458,8 @@ class SettingsPane(HoldingArea):
     Signals: ``methodChosen(str)``; ``edited(dict, bool)`` changed keys with plain values (None:
     back to the default), and whether they go on with what is being typed into one field;
     ``searchAgainAsked()`` the choice by hand shall go; ``paused(bool)``;
-    ``categoriesWanted(str, str)`` asks for categories of a dimension, as the form of a cube does.
+    ``categoriesWanted(str, str)`` asks for categories of a dimension, as the form of a cube does,
+    ``fileAsked(FileField)`` for the file that a setting names.
     """
 
     methodChosen = Signal(str)
@@ -466,6 +467,7 @@ class SettingsPane(HoldingArea):
     searchAgainAsked = Signal()
     paused = Signal(bool)
     categoriesWanted = Signal(str, str)
+    fileAsked = Signal(object)
 
     def __init__(self, methods: Sequence[Method], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -633,6 +635,7 @@ class SettingsPane(HoldingArea):
             form = self._made_form(method, letters)
             form.hide()
             form.valuesChanged.connect(self._on_values)
+            form.fileAsked.connect(self.fileAsked)
             self._place.addWidget(form)
             self._forms[method.id] = form
         return self._forms[method.id]
