@@ -16,7 +16,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from dpdesk.core.release import CheckStatus
 from dpdesk.io.canonical import canonical_json, read_canonical
 from dpdesk.io.release_folder import seal_bytes
@@ -185,3 +185,25 @@ def test_what_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=said):
         release(context, folder, "wrong", f"rule = [{P_PERCENT}]\n{more}")
+
+
+def test_values_that_no_row_has_are_named_to_the_agency_alone(
+    context: AppContext, folder: Path
+) -> None:
+    asked = 'request = { column = "asked", values = ["yes", "yess"], k = 30 }\n'
+    waived = 'waive = { column = "agrees", values = ["yse"] }\n'
+    path = folder / "slip.toml"
+    path.write_text(f"{HEAD}{TABLE}rule = [{P_PERCENT}]\n{asked}{waived}", "utf-8")
+    said: list[str] = []
+
+    def told(event: Event) -> None:
+        if isinstance(event, Note) and event.code == "table.no-such-value":
+            said.append(event.sentence)
+
+    shutil.rmtree(folder / "slip", ignore_errors=True)
+    made = run_plan(context, path, folder / "slip", CancelToken(), told)
+    assert {"yess" in each for each in said} == {True, False}
+    assert all("asked" in each or "agrees" in each for each in said)
+    assert not any("`yes`" in each for each in said)
+    for public in (made.out / "public").iterdir():
+        assert b"yess" not in public.read_bytes()

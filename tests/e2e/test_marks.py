@@ -227,3 +227,38 @@ def test_the_window_types_files_of_several_tables(context: AppContext, folder: P
     with closing(DataStore.open(work.source, folder, context.workspace, token, silent)) as data:
         shown = explore(context, data, work, token, silent).view(work.parameters)
         assert {figure.key: figure.value for figure in shown.figures}["unsafe_cells"] == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "first", "second", "one", "other"),
+    [
+        ("n;m;U\n\nn;m;S\n", 1, 2, "U", "S"),
+        ("n;;U\nw;f;U\nn;Total;p\n", 1, 3, "U", "p"),
+        ("n;m;C;2\nn;m;C;3\n", 1, 2, "C 2", "C 3"),
+        ("n;m;U\nn;m;PL;1;2\nn;m;PL;1;3\n", 2, 3, "PL 1 2", "PL 1 3"),
+        ("n;m;U\nn;m;SPL;4\nn;m;SPL;5\n", 2, 3, "SPL 4", "SPL 5"),
+    ],
+)
+def test_two_lines_that_disagree_on_a_cell_are_refused_with_both(
+    context: AppContext, folder: Path, lines: str, first: int, second: int, one: str, other: str
+) -> None:
+    (folder / "prior.hst").write_text(lines, "utf-8")
+    with pytest.raises(InputError) as caught:
+        release(context, folder, "twice", TWO + 'marks = "prior.hst"\n', head=HEAD)
+    said = str(caught.value)
+    assert caught.value.code == "table.marks"
+    assert f"lines {first} and {second} of `marks`" in said
+    assert one in said
+    assert other in said
+
+
+def test_a_line_may_stand_twice_if_it_says_the_same(context: AppContext, folder: Path) -> None:
+    (folder / "prior.hst").write_text("n;m;U\nn;m;u\nn;m;C;2\nn;m;C;2.0\n", "utf-8")
+    made = release(context, folder, "same", TWO + 'marks = "prior.hst"\n', head=HEAD)
+    assert ("n", "m") in gone(made)
+
+
+def test_a_line_that_is_none_is_told_what_can_stand_there(tmp_path: Path) -> None:
+    (tmp_path / "prior.hst").write_text("a;U\na;SPL\n", "utf-8")
+    with pytest.raises(InputError, match="or SPL with a width"):
+        read_marks(tmp_path / "prior.hst")

@@ -28,6 +28,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.widgets.layouts import FrontStack, least_height
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
+from tests.helpers.events import settle
 from tests.helpers.fits import misfits
 from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
@@ -488,7 +489,8 @@ def test_the_line_above_a_table_may_wrap_and_covers_nothing(
     stack.resize(1200, 700)
     whole = page.minimumSizeHint().height()
     stack.resize(page.minimumSizeHint().width(), 700)
-    qtbot.waitUntil(lambda: page.minimumSizeHint().height() > whole)
+    settle()
+    assert page.minimumSizeHint().height() > whole
     assert stack.minimumSizeHint().height() >= least_height(page, page.width())
     stack.resize(stack.width(), stack.minimumSizeHint().height())
     assert misfits(page) == []

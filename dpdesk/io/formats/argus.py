@@ -265,7 +265,7 @@ def read_marks(path: Path) -> list[list[str]]:
                 "marks.line",
                 msg(
                     "{file}, line {line}: found {found}, expected the codes of a cell, then U, S, "
-                    "P, C with a cost, or PL with two protection levels.",
+                    "P, C with a cost, PL with two protection levels, or SPL with a width.",
                     file=path.name,
                     line=number,
                     found=quoted(line),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -65,6 +65,8 @@ class Counted:
     """Whether sums that tables have in common are known; see :data:`TOGETHER`."""
     edit: RowEdit | None = field(default=None, repr=False)
     """Which rows were counted, and with whose places; None: all as they are."""
+    unseen: tuple[tuple[str, str, str], ...] = ()
+    """Values by which contributors ask or agree, and no row has: setting, column, value."""
 
     @cached_property
     def units(self) -> Exact:
@@ -137,6 +139,7 @@ def count_tables(
     Raises InputError ``table.*`` and what the source raises, Cancelled.
     """
     settings = Settings.from_parameters(given.parameters, given.where)
+    unseen = tuple(_unseen(given, settings, token))
     given, edit = as_counted(given, settings, token)
     needed = max((rule.contributions for rule in rules_of(settings)), default=0)
     tables: list[Table] = []
@@ -181,8 +184,23 @@ def count_tables(
     if len(tables) > 1:
         rest = READY if not prints else EMPTY if grouped else USED if complete else PARTLY
         together = rest if _bear_on_each_other(tables) else ALONE
-    known = tuple(scales), tuple(weights), left_out, tuple(prints), together, edit
+    known = tuple(scales), tuple(weights), left_out, tuple(prints), together, edit, unseen
     return Counted(settings, system, *known)
+
+
+def _unseen(
+    given: CellsInput, settings: Settings, token: CancelToken
+) -> Iterator[tuple[str, str, str]]:
+    """Values of `request` and `waive` that no row of the data has: a slip would protect no one."""
+    request = None if settings.request is None else settings.request[0]
+    for setting, among in (("request", request), ("waive", settings.waive)):
+        if among is None:
+            continue
+        name, values = among
+        table = given.source.frequency_table([name], token)
+        gone = {table.domains[0][code] for code in table.missing[0]}
+        there = set(table.domains[0]) - gone
+        yield from ((setting, name, value) for value in values if value not in there)
 
 
 def _bear_on_each_other(tables: Sequence[Table]) -> bool:

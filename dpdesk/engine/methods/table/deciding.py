@@ -12,6 +12,7 @@ from dpdesk.core.charts import Figure
 from dpdesk.core.jobs import CancelToken, Note, Report, StepStarted
 from dpdesk.core.messages import counted as counted_text
 from dpdesk.core.messages import msg
+from dpdesk.core.plain import grouped_decimal, quoted
 from dpdesk.core.table_parameters import MEAN
 from dpdesk.core.tabulation import (
     INTERVAL,
@@ -282,6 +283,7 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
                 ),
             )
         )
+    found += _unseen(counted)
     found += _told_if_present(internal)
     found += _told_as_whole(internal)
     found += _not_proven(settings, internal)
@@ -290,6 +292,18 @@ def _notes(counted: Counted, unsafe: int, internal: Mapping[str, object]) -> lis
         sentence = "Only unsafe cells are suppressed: many can be computed back from totals."
         found.append(Note("table.no-secondary", sentence))
     return found
+
+
+def _unseen(counted: Counted) -> Iterator[Note]:
+    """Values by which contributors ask for protection or do without it, and no row has."""
+    for setting, column, value in counted.unseen:
+        said = msg(
+            "`{setting}` names {value} of `{column}`, which no row of the data has.",
+            setting=setting,
+            value=quoted(value),
+            column=column,
+        )
+        yield Note("table.no-such-value", said)
 
 
 def _not_exact(internal: Mapping[str, object]) -> Iterator[Note]:
@@ -309,7 +323,10 @@ def _not_proven(settings: Settings, internal: Mapping[str, object]) -> Iterator[
     """That a search ended before it had proven the optimum."""
     if internal.get("proven_optimal") is not False:
         return
-    cost, bound = str(internal.get("cost", internal.get("distance"))), str(internal[BOUND])
+    cost, bound = (
+        grouped_decimal(str(amount), rounded=True)
+        for amount in (internal.get("cost", internal.get("distance")), internal[BOUND])
+    )
     if settings.protect in (ADJUST, CONTROLLED):
         said = msg(
             "The changes of all cells come to {cost}; it is proven that less than {bound} is not "

@@ -28,22 +28,26 @@ def marked(
 ) -> Cells:
     """The cells with what the lines set of them; an empty code is the total.
 
-    Of two lines that set the same of a cell the later one counts. ``table`` is the name of one of
-    several tables.
+    ``table`` is the name of one of several tables.
 
-    Raises InputError ``table.marks`` for codes that are none of a cell, and for protection levels
-    of a cell that is not set to be unsafe.
+    Raises InputError ``table.marks`` for codes that are none of a cell, for two lines that set the
+    same of a cell in different ways, and for protection levels of a cell that is not set to be
+    unsafe.
     """
     where = msg("{where}, table {name}", where=where, name=quoted(table)) if table else where
     size = prod(len(each.labels) for each in dimensions)
     status = np.full(size, "", dtype="<U1")
     cost, levels = np.full(size, np.nan), np.full((size, 3), -1, dtype=object)
+    before: dict[tuple[int, str], int] = {}
     for number, line in enumerate(marks, 1):
         place = mark_of(line)
         assert place is not None  # the setting fits
         cell = _cell(line[:place], dimensions, number, where)
         amounts = [exact_number(text) or Fraction(0) for text in line[place + 1 :]]
         mark = line[place].upper()
+        first = before.setdefault((cell, mark if amounts else ""), number)
+        if _set_to(marks[first - 1]) != (mark, amounts):
+            raise _otherwise(marks, (first, number), where, _words(cell, dimensions))
         if mark == "C":
             cost[cell] = float(amounts[0])
         elif amounts:
@@ -53,14 +57,12 @@ def marked(
             status[cell] = mark
     alone = np.flatnonzero((levels >= 0).astype(bool).any(axis=1) & (status != "U"))
     if alone.size:
-        at = np.unravel_index(alone[0], [len(each.labels) for each in dimensions])
-        names = (each.labels[int(i)] for each, i in zip(dimensions, at, strict=True))
         raise _wrong(
             msg(
                 "{where}: `marks` give protection levels of the cell {cell} without the status U, "
                 "expected both.",
                 where=where,
-                cell=cell_words(names),
+                cell=_words(int(alone[0]), dimensions),
             )
         )
     return replace(cells, status=status, cost=cost, levels=levels)
@@ -95,6 +97,39 @@ def _cell(codes: Sequence[str], dimensions: Sequence[Dimension], number: int, wh
             )
         cell = cell * len(dimension.labels) + dimension.labels.index(label)
     return cell
+
+
+def _words(cell: int, dimensions: Sequence[Dimension]) -> str:
+    """The labels of a cell."""
+    at = np.unravel_index(cell, [len(each.labels) for each in dimensions])
+    return cell_words(each.labels[int(i)] for each, i in zip(dimensions, at, strict=True))
+
+
+def _set_to(line: Sequence[str]) -> tuple[str, list[Fraction]]:
+    """What a line sets of its cell: the mark, and the numbers after it."""
+    place = mark_of(line)
+    assert place is not None  # the setting fits
+    return line[place].upper(), [exact_number(text) or Fraction(0) for text in line[place + 1 :]]
+
+
+def _otherwise(
+    marks: Sequence[Sequence[str]], numbers: tuple[int, int], where: str, cell: str
+) -> InputError:
+    """That two lines set the same of a cell in different ways."""
+    place = mark_of(marks[numbers[0] - 1])
+    one, other = (" ".join(marks[number - 1][place:]) for number in numbers)
+    return _wrong(
+        msg(
+            "{where}, lines {first} and {second} of `marks`: found {one} and {other} for the cell "
+            "{cell}, expected one of the two.",
+            where=where,
+            first=numbers[0],
+            second=numbers[1],
+            one=quoted(one),
+            other=quoted(other),
+            cell=cell,
+        )
+    )
 
 
 def _wrong(sentence: str) -> InputError:
