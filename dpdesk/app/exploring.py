@@ -99,8 +99,7 @@ class Explored:
 
     def _checked(self, parameters: Mapping[str, object]) -> dict[str, ParameterValue]:
         values = self._parsed(parameters)
-        spends = any(each.key == "epsilon" for each in self.method.parameters)
-        checked = self._parsed(_budgeted(parameters)) if spends else values
+        checked = self._parsed(_budgeted(parameters)) if self._spends else values
         roles = self.method.effective_roles(self._roles(), checked)
         self.method.check(self.columns, roles, checked, THE_SETTINGS)
         return values
@@ -198,7 +197,23 @@ class Explored:
         ) == (
             *(other.source, other.base, other.roles, other.hierarchies, other.method),
             *(other.pseudonyms, *(other.parameters.get(key) for key in keys)),
-        )
+        ) and self._given_for(mine) == self._given_for(other)
+
+    def _given_for(self, work: WorkState) -> object:
+        """The roles that parameters make of columns, and of which columns hierarchies are given.
+
+        None for parameters that a view refuses.
+        """
+        try:
+            values = self._parsed(_budgeted(work.parameters) if self._spends else work.parameters)
+        except InputError:
+            return None
+        roles = self.method.effective_roles(self._roles(), values)
+        return roles, self.method.roles_with_hierarchy(values)
+
+    @property
+    def _spends(self) -> bool:
+        return any(each.key == "epsilon" for each in self.method.parameters)
 
 
 def _budgeted(parameters: Mapping[str, object]) -> dict[str, object]:

@@ -47,8 +47,7 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
 from dpdesk.engine.methods.k_anonymity.populated_cuts import populated_mondrian
 from dpdesk.engine.methods.k_anonymity.population import (
     PopulationRows,
-    absent_rows,
-    population_rows,
+    people_of,
     recorded,
 )
 from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, preferred
@@ -198,10 +197,8 @@ class CellTables:
         counted, table, asked = self.tables[apart]
         if not settings.k_map or self.given.population is None:
             return CellTable(counted, table, asked)
-        people = population_rows(self.given, table, (settings.k_map, None))
-        asked = with_population(asked, people, settings)
-        absent = absent_rows(people, self.given.population.name, self.given.source.name)
-        return CellTable(counted, table, asked, absent)
+        people, absent = people_of(self.given, table, (settings.k_map, None))
+        return CellTable(counted, table, with_population(asked, people, settings), absent)
 
 
 def with_population(

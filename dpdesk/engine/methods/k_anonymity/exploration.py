@@ -20,7 +20,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.errors import InputError, RefusedError
-from dpdesk.core.jobs import CancelToken, Report, silent
+from dpdesk.core.jobs import CancelToken, Note, Report, silent
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.engine.hierarchies.editing import remakes
@@ -53,6 +53,10 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
 from dpdesk.engine.methods.k_anonymity.further_settings import released_roles
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee, stated_besides
+from dpdesk.engine.methods.k_anonymity.households import (
+    household_figures,
+    households_measured,
+)
 from dpdesk.engine.methods.k_anonymity.known_nodes import (
     KnownNodes,
     PooledNodes,
@@ -76,13 +80,16 @@ from dpdesk.engine.methods.k_anonymity.notes import (
     levels_note,
     node_notes,
     notes_at,
+    unchanged,
 )
 from dpdesk.engine.methods.k_anonymity.required import stated
+from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 from dpdesk.engine.methods.k_anonymity.settings import (
     GENETIC,
     INCOGNITO,
     MONDRIAN,
     OPTIMAL,
+    SAMARATI,
     Settings,
     check_settings,
     gives_cells,
@@ -311,6 +318,8 @@ def suppressed_detail(counted: CountedTable, found: Assessment, place: int) -> D
 
 
 _KEPT_VIEWS, _FEW_VIEWS = 64, 4
+_Judged = tuple[CellTable, CellAssessment, Mapping[str, int]]
+"""A release of cells, with the columns whose released values are the original ones, at level 0."""
 
 
 def _not_found(settings: Settings) -> tuple[Node | None, bool]:
@@ -328,7 +337,10 @@ class KAnonymityExploration:
         cells: CellTables,
         told: Sequence[Telling] = (),
         search: Search = _not_found,
+        notes: tuple[Note, ...] = (),
     ) -> None:
+        """``notes`` are those of every release with a level for each column."""
+        self._notes = notes
         self._table = replace(table, decimal=given.decimal)
         self._search = search
         self._searched: Recent[Hashable, tuple[Node | None, bool]] = Recent(_KEPT_VIEWS)
@@ -344,7 +356,7 @@ class KAnonymityExploration:
         self._pool: PooledNodes | None = None
         self._pool_lock = Lock()
         self._clouds: Recent[tuple[int, int, int], NodeCloud] = Recent(_KEPT_VIEWS)
-        self._cells: Recent[str, tuple[CellTable, CellAssessment]] = Recent(_FEW_VIEWS)
+        self._cells: Recent[str, _Judged] = Recent(_FEW_VIEWS)
         self._cell_tables = cells
         self._assessments: Recent[tuple[Node, int], Assessment] = Recent(_KEPT_VIEWS)
 
@@ -427,9 +439,7 @@ class KAnonymityExploration:
             settings, self._table.attributes, self._table.hierarchies, self._where
         )
         known = self._known(settings.k)
-        asked = levels is None and (
-            self._counted.constraints is not None or settings.algorithm in (INCOGNITO, GENETIC)
-        )
+        asked = levels is None and self._searches(settings)
         proven = False
         if asked:
             key = settings.k, settings.max_suppression, settings.algorithm, settings.objective
@@ -461,11 +471,20 @@ class KAnonymityExploration:
         return self._assessments.get(
             (levels, settings.k),
             lambda: assess(
-                self._counted,
-                evaluate_node(self._nodes.problem, levels, settings.k),
+                self._counted_by(nodes.problem.constraints),
+                evaluate_node(nodes.problem, levels, settings.k),
                 self._remakes,
             ),
         )
+
+    def _counted_by(self, asked: Constraints | None) -> CountedTable:
+        same = asked is self._counted.constraints
+        return self._counted if same else replace(self._counted, constraints=asked)
+
+    def _searches(self, settings: Settings) -> bool:
+        """Whether a search of its own finds the levels, where no node is chosen by hand."""
+        constrained = self._counted.constraints is not None
+        return constrained or settings.algorithm in (INCOGNITO, GENETIC)
 
     def pick(self, point: int) -> Mapping[str, object]:
         """The levels of a node of the scatter; InputError for an id that no point has."""
@@ -494,14 +513,17 @@ class KAnonymityExploration:
         counted = found.statistics
         fewest, semantics = counted_as(found.classes, settings.k)
         risk, *others = found.charts()
+        houses = households_measured(nodes.problem.constraints, found.classes, settings.k)
+        searched = settings.algorithm in (SAMARATI, INCOGNITO) and self._searches(settings)
+        sure = known.whole or choice.optimal or searched
         return ExplorationView(
             feasible=True,
-            sentence=_feasible_sentence(found, settings, sure=known.whole or choice.optimal),
+            sentence=_feasible_sentence(found, settings, sure=sure),
             charts=(
                 *(risk, *self._node_charts(settings.k, known, nodes, choice), *others),
                 *telling_chart(hidden_at(self._told, node), EVEN),
             ),
-            figures=found.figures(),
+            figures=(*found.figures(), *household_figures(houses)),
             guarantee=k_guarantee(
                 *(settings.k, fewest, counted.suppressed),
                 released_roles(self._roles, settings.handling),
@@ -512,6 +534,7 @@ class KAnonymityExploration:
             notes=(
                 *node_notes(self._table.attributes, self._table.hierarchies, levels),
                 *levels_note(found.released.telling),
+                *self._notes,
                 *notes_at(self._told, node),
             ),
         )
@@ -519,12 +542,12 @@ class KAnonymityExploration:
     def _celled(self, settings: Settings, token: CancelToken) -> ExplorationView:
         """The view of a release whose tuples have values of their own."""
         try:
-            at, found = self._cells.get(str(settings), lambda: self._judged(settings, token))
+            judged = self._cells.get(str(settings), lambda: self._judged(settings, token))
         except RefusedError as error:
             chart = risk_chart(summarise_risk(self._table.counts, settings.k))
             return ExplorationView(False, error.sentence, (chart,), ())
+        at, found, untouched = judged
         counted = found.statistics
-        untouched = {each.attribute: 0 for each in found.attributes if not each.loss}
         return ExplorationView(
             feasible=True,
             sentence=f"{_kept_sentence(found)} {quality(found)}",
@@ -538,9 +561,10 @@ class KAnonymityExploration:
             notes=(*at.notes, *notes_at(self._told, untouched)),
         )
 
-    def _judged(self, settings: Settings, token: CancelToken) -> tuple[CellTable, CellAssessment]:
+    def _judged(self, settings: Settings, token: CancelToken) -> _Judged:
         at = self._cell_tables.wanted(settings)
-        return at, judge_cells(at.table, settings, self._remakes, token, at.asked)
+        found = judge_cells(at.table, settings, self._remakes, token, at.asked)
+        return at, found, unchanged(found.release.recoding(at.counted, ()))
 
     def _infeasible(
         self, settings: Settings, known: KnownNodes, nodes: EvaluatedNodes, choice: NodeChoice

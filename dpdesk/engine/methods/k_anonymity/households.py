@@ -33,7 +33,7 @@ from dpdesk.core.messages import counted
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.k_anonymity.further_settings import DROP, household_column
 from dpdesk.engine.methods.k_anonymity.grouping import GeneralisedTable, numbered, tuple_keys
-from dpdesk.engine.methods.k_anonymity.requirements import GroupLimit
+from dpdesk.engine.methods.k_anonymity.requirements import Constraints, GroupLimit
 
 COST_BY_CLASS = ("discernibility", "average-class-size")
 """Objectives that may get better when a class loses some of its rows."""
@@ -230,8 +230,19 @@ def _without_one(given: MethodInput, column: str, rows: int) -> InputError:
     )
 
 
+def households_measured(
+    asked: Constraints | None, classes: GeneralisedTable, k: int
+) -> dict[str, object]:
+    """See :meth:`Households.measured`; empty where households are not asked for."""
+    if asked is None or asked.households is None:
+        return {}
+    return asked.households.measured(classes, k)
+
+
 def household_figures(found: Mapping[str, object]) -> tuple[Figure, ...]:
-    """Figures of :meth:`Households.measured`."""
+    """Figures of :func:`households_measured`; none where it is empty."""
+    if not found:
+        return ()
     number = {key: value for key, value in found.items() if isinstance(value, int)}
     return (
         Figure(

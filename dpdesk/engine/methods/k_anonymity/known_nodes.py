@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
@@ -209,16 +210,30 @@ class PooledNodes:
 
 
 class ConstrainedNodes(PooledNodes):
-    """Nodes that were asked for, where classes must pass more than k."""
+    """Nodes that were asked for, where classes must pass more than k.
 
-    def __init__(self, problem: LatticeProblem) -> None:
+    ``follows_k`` says that classes must match k rows of a population, whatever k is.
+    """
+
+    def __init__(self, problem: LatticeProblem, *, follows_k: bool = False) -> None:
         super().__init__(problem, (problem.top,))
+        self._follows_k = follows_k
 
     def _count(self, k: int, known: int) -> EvaluatedNodes:
         from dpdesk.engine.methods.k_anonymity.counting import node_counter
 
-        with node_counter(self.problem, k, CancelToken()) as counter:
+        problem = matching(self.problem, k) if self._follows_k else self.problem
+        with node_counter(problem, k, CancelToken()) as counter:
             return counter.evaluated(self._nodes[:known])
+
+
+def matching(problem: LatticeProblem, k_map: int) -> LatticeProblem:
+    """The lattice where classes must match so many rows of its population, if it has one."""
+    asked = problem.constraints
+    if asked is None or asked.population is None or asked.population.k_map == k_map:
+        return problem
+    people = replace(asked.population, k_map=k_map)
+    return replace(problem, constraints=replace(asked, population=people))
 
 
 def pooled_nodes(

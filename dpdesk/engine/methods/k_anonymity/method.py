@@ -79,12 +79,13 @@ _LEAST_BOUNDED = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """The table of a run with its lattice."""
+    """The table of a run with its lattice; ``notes`` are those on rows that a population lacks."""
 
     settings: Settings
     table: AlignedTable
     lattice: LatticeProblem
     where: str
+    notes: tuple[Note, ...] = ()
 
     @property
     def allowed(self) -> int:
@@ -169,6 +170,7 @@ class KAnonymity(RowsMethod):
     explored_for: ClassVar[tuple[str, ...]] = (
         *("importance", "min_level", "max_level", "require", "missing_as", "households"),
         *("population", "k_map", "delta_min", "delta_max", "max_suppression_of", "max_cells"),
+        "household_id",
     )
     check = staticmethod(check_settings)
     pseudonyms: ClassVar[str] = ""
@@ -206,7 +208,9 @@ class KAnonymity(RowsMethod):
         def found(settings: Settings) -> tuple[Node | None, bool]:
             return _found_for(problem, settings)
 
-        return KAnonymityExploration(problem.table, nodes, given, cells, told, found)
+        return KAnonymityExploration(
+            *(problem.table, nodes, given, cells, told, found), problem.notes
+        )
 
     def decide(self, given: MethodInput, token: CancelToken, report: Report) -> Outcome:
         """Choose the levels, check the classes by an independent count, and describe the release.
@@ -371,11 +375,15 @@ def _under(step: str, report: Report) -> Report:
 
 
 def _problem(given: MethodInput, token: CancelToken) -> _Problem:
+    """What is searched, and shown beside levels by hand, which may be taken back.
+
+    Raises InputError as :func:`absent_rows`, and for values and levels that hierarchies lack.
+    """
     from dpdesk.engine.hierarchies.preview import align
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
     settings = Settings.from_parameters(given.parameters)
-    constraints = None
+    constraints, notes = None, tuple[Note, ...]()
     if settings.required:
         from dpdesk.engine.methods.k_anonymity.requirements import constrained_table
 
@@ -398,10 +406,10 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
         houses = households_of(given, settings.household_id, counted, token)
         constraints = replace(constraints or Constraints((), {}), households=houses)
     if settings.population:
-        from dpdesk.engine.methods.k_anonymity.population import population_rows
+        from dpdesk.engine.methods.k_anonymity.population import people_of
         from dpdesk.engine.methods.k_anonymity.requirements import Constraints
 
-        rows = population_rows(given, table, (settings.k_map, settings.delta))
+        rows, notes = people_of(given, table, (settings.k_map, settings.delta))
         constraints = replace(constraints or Constraints((), {}), population=rows)
     if settings.suppression_of:
         from dpdesk.engine.methods.k_anonymity.households import group_limits
@@ -411,14 +419,12 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
         constraints = replace(constraints or Constraints((), {}), limits=limits)
     lattice = LatticeProblem.from_aligned(table, constraints)
     names = table.attributes
-    if settings.levels is not None:
-        return _Problem(settings, table, lattice, given.where)
     lattice = replace(
         lattice,
         weights=weights_of(settings, names),
         bounds=bounds_of(settings, names, lattice.heights, given.where),
     )
-    return _Problem(settings, table, lattice, given.where)
+    return _Problem(settings, table, lattice, given.where, notes)
 
 
 def _search(
@@ -551,7 +557,7 @@ def _outcome(
     from dpdesk.engine.methods.k_anonymity.assessment import assess
     from dpdesk.engine.methods.k_anonymity.grouping import CountedTable
     from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee, stated_besides
-    from dpdesk.engine.methods.k_anonymity.households import household_figures
+    from dpdesk.engine.methods.k_anonymity.households import household_figures, households_measured
     from dpdesk.engine.methods.k_anonymity.missing import counted_as
     from dpdesk.engine.methods.k_anonymity.notes import levels_note
     from dpdesk.engine.methods.k_anonymity.population import recorded
@@ -565,7 +571,7 @@ def _outcome(
     recoding = _recoding(given, problem, judged)
     fewest, semantics = counted_as(judged.classes, problem.settings.k)
     semantics |= stated_besides(problem.settings)
-    houses = _measured(problem, judged)
+    houses = households_measured(problem.lattice.constraints, judged.classes, problem.settings.k)
     return Outcome(
         recoding=recoding,
         guarantee=k_guarantee(
@@ -594,27 +600,9 @@ def _outcome(
         | ({"households": houses} if houses else {}),
         utility=judged.utility_json(),
         charts=LaterCharts(lambda: _charts(problem, judged, found, walk)),
-        figures=(*judged.figures(), *(household_figures(houses) if houses else ())),
-        notes=(*levels_note(judged.released.telling), *_absent(given, problem)),
+        figures=(*judged.figures(), *household_figures(houses)),
+        notes=(*levels_note(judged.released.telling), *problem.notes),
     )
-
-
-def _absent(given: MethodInput, problem: _Problem) -> tuple[Note, ...]:
-    """A note on rows that the population lacks; InputError where it must have them."""
-    from dpdesk.engine.methods.k_anonymity.population import absent_rows
-
-    asked = problem.lattice.constraints
-    if asked is None or asked.population is None or given.population is None:
-        return ()
-    return absent_rows(asked.population, given.population.name, given.source.name)
-
-
-def _measured(problem: _Problem, judged: Assessment) -> dict[str, object]:
-    """What the column of households gives away; empty where none is asked for."""
-    asked = problem.lattice.constraints
-    if asked is None or asked.households is None:
-        return {}
-    return asked.households.measured(judged.classes, problem.settings.k)
 
 
 def _infeasible(problem: _Problem, found: SearchResult) -> RefusedError:
@@ -725,7 +713,7 @@ def _known_nodes(
     if lattice.constraints is not None:
         from dpdesk.engine.methods.k_anonymity.known_nodes import ConstrainedNodes
 
-        return ConstrainedNodes(lattice)
+        return ConstrainedNodes(lattice, follows_k=problem.settings.k_map_is_k)
     if worth_walking(lattice):
         ks = recommended_ks(lattice, [problem.settings.k])
         return WalkedNodes(walk_lattice(lattice, ks, token, report))
@@ -734,7 +722,11 @@ def _known_nodes(
 
 def _found_for(problem: _Problem, settings: Settings) -> tuple[Node | None, bool]:
     """The node that a run at these settings takes, and whether it is proven to be the best."""
-    found, _ = _search(replace(problem, settings=settings), CancelToken(), silent, walk=False)
+    from dpdesk.engine.methods.k_anonymity.known_nodes import matching
+
+    lattice = matching(problem.lattice, settings.k_map)
+    asked = replace(problem, settings=settings, lattice=lattice)
+    found, _ = _search(asked, CancelToken(), silent, walk=False)
     return found.node, found.proven_optimal
 
 

@@ -78,7 +78,7 @@ def with_telling(
     out, for nobody knows one of a person.
     """
     node = outcome.result.get("node")
-    levels = node if isinstance(node, Mapping) else _unchanged(outcome.required_recoding)
+    levels = node if isinstance(node, Mapping) else unchanged(outcome.required_recoding)
     quasi = given.with_role(Role.QUASI_IDENTIFIER)
     found = told_of(given, [name for name in quasi if levels.get(name) != 0], token, report)
     roles = (Role.QUASI_IDENTIFIER, *UNCHANGED_ROLES)
@@ -97,7 +97,7 @@ def with_telling(
     return replace(outcome, risk={**outcome.risk, **told}, charts=charts, notes=notes)
 
 
-def _unchanged(recoding: AnyRecoding) -> dict[str, int]:
+def unchanged(recoding: AnyRecoding) -> dict[str, int]:
     """Level 0 of each quasi-identifier of which every released value is the original one."""
     same = {name: all(a == b for a, b in recoding.pairs(name)) for name in recoding.attributes}
     return {name: 0 for name, kept in same.items() if kept}

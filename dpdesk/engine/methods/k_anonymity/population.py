@@ -240,6 +240,18 @@ def population_rows(
     return PopulationRows.of(table, given.population, given.hierarchies, remakes(given.made), asked)
 
 
+def people_of(
+    given: MethodInput, table: AlignedTable, asked: tuple[int, tuple[Fraction, Fraction] | None]
+) -> tuple[PopulationRows, tuple[Note, ...]]:
+    """The population beside a table, and the note on rows that it lacks.
+
+    Raises as :func:`population_rows` and :func:`absent_rows`.
+    """
+    rows = population_rows(given, table, asked)
+    file = "" if given.population is None else given.population.name
+    return rows, absent_rows(rows, file, given.source.name)
+
+
 def absent_rows(rows: PopulationRows, file: str, source: str) -> tuple[Note, ...]:
     """A note on rows that the population lacks; InputError where a share needs all of them."""
     if not rows.absent:

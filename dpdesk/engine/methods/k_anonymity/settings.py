@@ -417,6 +417,7 @@ class Settings:
     household_id: str = DROP
     population: str = ""
     k_map: int = 0
+    k_map_is_k: bool = False
     delta: tuple[Fraction, Fraction] | None = None
     suppression_of: Mapping[str, Fraction] = field(default_factory=dict)
     cells_of: Mapping[str, Fraction] = field(default_factory=dict)
@@ -477,7 +478,7 @@ class Settings:
             values=_values(parameters),
             required=requirements_of(parameters.get("require")),
             model=str(parameters.get("model", "AG_TS")),
-            local=parameters.get("local") is True,
+            local=parameters.get("local") is True and parameters.get("model", "AG_TS") == "AG_TS",
             condition=str(parameters.get("condition", "matching")),
             importance=numbers_of(parameters.get("importance")),
             least={n: int(v) for n, v in numbers_of(parameters.get("min_level")).items()},
@@ -487,6 +488,7 @@ class Settings:
             household_id=str(parameters.get("household_id") or DROP),
             population=str(parameters.get("population") or ""),
             k_map=k_map_of(parameters, int(k)),
+            k_map_is_k=parameters.get("k_map") is None and k_map_of(parameters, int(k)) > 0,
             delta=delta_of(parameters),
             suppression_of=numbers_of(parameters.get("max_suppression_of")),
             cells_of=numbers_of(parameters.get("max_cells")),

@@ -1,0 +1,160 @@
+"""What the window shows of settings that changed since the search is what a run of them decides."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dpdesk.app.context import AppContext
+from dpdesk.app.exploring import explore, ready
+from dpdesk.app.opening import open_path, open_work
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.schema import Role
+from dpdesk.project.work import WorkState
+
+PEOPLE = {"population": "all.csv"}
+HOUSES = {"households": "whole"}
+APART = ("hierarchy.removed", "hierarchy.coarse", "telling.alone")
+"""Notes on what to do about levels are for the window; released rows are counted by a run alone."""
+SHOWN: dict[str, tuple[dict[str, object], dict[str, object]]] = {
+    "more-of-the-population": ({"k": 2, **PEOPLE}, {"k": 8, "max_suppression": 0.3, **PEOPLE}),
+    "less-of-the-population": ({"k": 20, "max_suppression": 1, **PEOPLE}, {"k": 3, **PEOPLE}),
+    "levels-by-hand": (
+        {"k": 3, "levels": {"age": 1, "town": 0}, **PEOPLE},
+        {"k": 9, "max_suppression": 0.9, "levels": {"age": 1, "town": 0}, **PEOPLE},
+    ),
+    "population-and-samarati": ({"k": 3, "algorithm": "samarati", **PEOPLE},) * 2,
+    "households": ({"k": 5, **HOUSES}, {"k": 3, "max_suppression": 0.3, **HOUSES}),
+    "levels-taken-back": (
+        {"k": 12, "importance": {"town": 20}, "levels": {"age": 2, "town": 1}},
+        {"k": 12, "importance": {"town": 20}},
+    ),
+    "limits-of-levels": (
+        {"k": 3, "min_level": {"age": 2}, "levels": {"age": 2, "town": 1}},
+        {"k": 3, "min_level": {"age": 2}},
+    ),
+    "local": ({"k": 3}, {"k": 4, "local": True, "max_suppression": 0.5}),
+    "local-of-another-model": ({"k": 3}, {"k": 5, "local": True, "model": "CS", **PEOPLE}),
+}
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
+    with AppContext.open(tmp_path_factory.mktemp("home")) as opened:
+        yield opened
+
+
+def work_in(folder: Path, **keys: object) -> WorkState:
+    draw = random.Random(7)
+    rows = [(draw.randint(0, 12), draw.choice("xyz"), n // 2, draw.choice("abcd")) for n in
+            range(160)]  # fmt: skip
+    lines = ["age,town,house,club", *(",".join(map(str, row)) for row in rows), ""]
+    (folder / "people.csv").write_text("\n".join(lines), "utf-8")
+    people = [row[:2] for row in rows]
+    people += [(draw.randint(0, 12), draw.choice("xyz")) for _ in range(120)]
+    people = [each for each in people if each != rows[0][:2]]
+    lines = ["age,town", *(",".join(map(str, row)) for row in people), ""]
+    (folder / "all.csv").write_text("\n".join(lines), "utf-8")
+    ages = {"kind": "intervals", "widths": [5, 10], "origin": 0, "bottom": 0, "top": 40}
+    plan = {
+        "version": 1,
+        "source": {"path": "people.csv"},
+        "attributes": {
+            "age": {"role": "quasi-identifier", "hierarchy": ages},
+            "town": {"role": "quasi-identifier"},
+            "house": {"role": "cluster" if "households" in keys else "identifier"},
+            "club": {"role": "insensitive"},
+        },
+        "protection": {"method": "k-anonymity", **keys},
+    }
+    (folder / "plan.json").write_text(json.dumps(plan), "utf-8")
+    work = open_path(folder / "plan.json").work
+    assert work is not None
+    return work
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_picture_is_that_of_the_release(context: AppContext, tmp_path: Path, name: str) -> None:
+    first, then = SHOWN[name]
+    work, other = work_in(tmp_path, **first), work_in(tmp_path, **then)
+    token = CancelToken()
+    with closing(open_work(context, work, token, silent)) as data:
+        explored = explore(context, data, work, token, silent)
+        if not explored.stands_for(other):
+            explored = explore(context, data, other, token, silent)
+        view = explored.view(dict(other.parameters))
+        made = ready(context, data, other, token, silent).decide(token, silent)
+    assert view.feasible
+    assert view.guarantee == made.guarantee
+    assert view.figures == made.figures
+    assert f"{made.result['classes']:,} classes of" in view.sentence
+    assert "Other levels may be better" not in view.sentence
+    shown = [note for note in view.notes if note.code not in APART]
+    assert shown == [note for note in made.notes if note.code not in APART]
+    assert {chart.id: chart.answer for chart in made.charts}.items() <= {
+        chart.id: chart.answer for chart in view.charts
+    }.items()
+
+
+def test_data_that_are_no_sample_of_the_population_are_refused_in_both(
+    context: AppContext, tmp_path: Path
+) -> None:
+    work, token = work_in(tmp_path, k=3, **PEOPLE, delta_max=0.9), CancelToken()
+    with closing(open_work(context, work, token, silent)) as data:
+        with pytest.raises(InputError) as shown:
+            explore(context, data, work, token, silent)
+        with pytest.raises(InputError) as refused:
+            ready(context, data, work, token, silent).decide(token, silent)
+    assert shown.value.sentence == refused.value.sentence
+
+
+def test_another_column_of_households_asks_for_another_search(
+    context: AppContext, tmp_path: Path
+) -> None:
+    work, token = work_in(tmp_path, k=3, **HOUSES), CancelToken()
+    with closing(open_work(context, work, token, silent)) as data:
+        explored = explore(context, data, work, token, silent)
+    assert not explored.stands_for(work_in(tmp_path, k=3, **HOUSES, household_id="keep"))
+
+
+OTHERS: dict[str, tuple[str, dict[str, object], dict[str, object]]] = {
+    "column-apart": ("anatomy", {"l": 2, "sensitive": "club"}, {"l": 2, "sensitive": "town"}),
+    "columns-drawn": (
+        "l-diverted",
+        {"l": 2, "sensitive": ["club"]},
+        {"l": 2, "sensitive": ["club", "town"]},
+    ),
+    "k-as-well": (
+        "l-diverted",
+        {"l": 2, "sensitive": ["club"]},
+        {"l": 2, "sensitive": ["club"], "k": 3, "max_suppression": 0.2},
+    ),
+    "dimensions": ("table", {"rows": ["town"]}, {"rows": ["club"], "columns": ["town"]}),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_roles_or_hierarchies_ask_for_another_search(
+    context: AppContext, tmp_path: Path, name: str
+) -> None:
+    method, *both = OTHERS[name]
+    plan = work_in(tmp_path, k=2)
+    plan = replace(plan, roles={**plan.roles, "town": Role.INSENSITIVE}, method=method)
+    first, then = (replace(plan, parameters=each) for each in both)
+    token = CancelToken()
+    with closing(open_work(context, first, token, silent)) as data:
+        explored = explore(context, data, first, token, silent)
+        assert explored.stands_for(replace(first, title="Another"))
+        assert not explored.stands_for(then)
+        view = explore(context, data, then, token, silent).view(dict(then.parameters))
+        made = ready(context, data, then, token, silent).decide(token, silent)
+    assert view.guarantee == made.guarantee
+    assert view.figures == made.figures
+    assert view.notes == made.notes
