@@ -103,6 +103,29 @@ def test_the_picture_is_that_of_the_release(context: AppContext, tmp_path: Path,
     }.items()
 
 
+@pytest.mark.parametrize("levels", [None, {"age": 3, "town": 0}])
+def test_a_population_of_k_rows_follows_k(
+    context: AppContext, tmp_path: Path, levels: dict[str, int] | None
+) -> None:
+    """Four people of one town: enough for k = 2, too few for k = 8."""
+    keys: dict[str, object] = {"max_suppression": 0.5, **PEOPLE}
+    keys |= {} if levels is None else {"levels": levels}
+    work, other = work_in(tmp_path, k=2, **keys), work_in(tmp_path, k=8, **keys)
+    lines = (tmp_path / "all.csv").read_text("utf-8").splitlines()
+    there = [line for line in lines if not line.endswith(",z")] + ["5,z"] * 4
+    (tmp_path / "all.csv").write_text("\n".join([*there, ""]), "utf-8")
+    token = CancelToken()
+    with closing(open_work(context, work, token, silent)) as data:
+        explored = explore(context, data, work, token, silent)
+        assert explored.stands_for(other)
+        view = explored.view(dict(other.parameters))
+        made = ready(context, data, other, token, silent).decide(token, silent)
+        wrong = ready(context, data, work, token, silent).decide(token, silent)
+    assert view.guarantee == made.guarantee
+    assert view.figures == made.figures
+    assert made.result["rows_suppressed"] != wrong.result["rows_suppressed"] or levels is None
+
+
 def test_data_that_are_no_sample_of_the_population_are_refused_in_both(
     context: AppContext, tmp_path: Path
 ) -> None:
