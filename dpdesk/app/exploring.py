@@ -202,11 +202,13 @@ class Explored:
     def _given_for(self, work: WorkState) -> object:
         """The roles that parameters make of columns, and of which columns hierarchies are given.
 
-        None for parameters that a view refuses.
+        None for parameters that a view refuses, and for noise, which is planned from them alone.
         """
         try:
-            values = self._parsed(_budgeted(work.parameters) if self._spends else work.parameters)
+            values = None if self._spends else self._parsed(work.parameters)
         except InputError:
+            return None
+        if values is None:
             return None
         roles = self.method.effective_roles(self._roles(), values)
         return roles, self.method.roles_with_hierarchy(values)

@@ -27,7 +27,6 @@ from dpdesk.core.schema import Role
 from dpdesk.engine.method import MethodInput
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.anatomy.settings import Settings as ASettings
-from dpdesk.engine.methods.k_anonymity import celled
 from dpdesk.engine.methods.k_anonymity import households as k_households
 from dpdesk.engine.methods.k_anonymity import population as k_population
 from dpdesk.engine.methods.k_anonymity.households import Households
@@ -268,7 +267,7 @@ FURTHER_FAULTS: list[tuple[str, Fault]] = [
         (plan, Fault("not asked", _after(k_population, "population_rows", _nothing_asked)))
         for plan in ("k-map", "shares")
     ),
-    ("k-map of cells", Fault("not asked", _after(celled, "population_rows", _nothing_asked))),
+    ("k-map of cells", Fault("not asked", _after(k_population, "population_rows", _nothing_asked))),
     ("k-map of cells", Fault("number", _read_as(KSettings, k_map=2))),
     ("k-map of cells", Fault("promise", _after(KAnonymity, "decide", _promised(k_map=20)))),
     ("k-map", Fault("rows", _after(PopulationRows, "in_classes", lambda f: (f[0] * 3, f[1])))),

@@ -493,11 +493,16 @@ class ProtectPanel(Panel):
         A failure that was a setting's is tried again with other settings.
         """
         work, problem = self._bench.work, self._bench.explore_problem
-        tried = presenter.same_search(self._searched, work)
+        tried = presenter.same_search(self._searched, work) and not self._outdated()
         if problem is not None and "key" in problem.details and self._searched is not None:
             tried = tried and self._searched.parameters == work.parameters
         if not self._paused and not tried and self._can_search():
             self._search()
+
+    def _outdated(self) -> bool:
+        """Whether the last search was finished, and was made for other settings than these."""
+        found = self._bench.explored
+        return found is not None and found.work == self._searched and self._bench.stale
 
     def _search(self) -> None:
         self._searched = self._bench.work
