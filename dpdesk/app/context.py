@@ -26,8 +26,9 @@ class AppContext(Closing):
     verified: dict[str, tuple[str, ...]] = field(default_factory=dict, init=False, compare=False)
     """Manifests, by their hash, whose public files bear out what they claim, as this process found;
     and sentences on what had to be left unchecked."""
-    unreleased: list[str] = field(default_factory=list, init=False, compare=False)
-    """What was debited by runs that go on, a sentence each: it stays spent whatever ends them."""
+    unreleased: dict[int, list[str]] = field(default_factory=dict, init=False, compare=False)
+    """What was debited by runs that go on, by thread, a sentence each: it stays spent whatever
+    ends them."""
 
     @classmethod
     def open(cls, home: Path | None = None) -> AppContext:

@@ -204,11 +204,11 @@ class Explored:
 
         None for parameters that a view refuses, and for noise, which is planned from them alone.
         """
-        try:
-            values = None if self._spends else self._parsed(work.parameters)
-        except InputError:
+        if self._spends:
             return None
-        if values is None:
+        try:
+            values = self._parsed(work.parameters)
+        except InputError:
             return None
         roles = self.method.effective_roles(self._roles(), values)
         return roles, self.method.roles_with_hierarchy(values)

@@ -22,6 +22,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import enter, mention
@@ -305,7 +306,8 @@ class LedgerDesk:
         spent = Spent(self.debit(request, listen, token), tuple(doubts))
         outcome, reason = Outcome.FAILED, "it ended without a release"
         told = stays_spent(request)
-        self.context.unreleased.append(told)
+        unreleased = self.context.unreleased.setdefault(get_ident(), [])
+        unreleased.append(told)
         try:
             yield spent
         except (Cancelled, KeyboardInterrupt):
@@ -317,7 +319,7 @@ class LedgerDesk:
         finally:
             if spent.manifest is not None:  # it is there, whatever happened afterwards
                 outcome, reason = Outcome.RELEASED, ""
-                self.context.unreleased.remove(told)
+                unreleased.remove(told)
             self._settle_or_say(spent, outcome, reason, report)
 
     def _settle_or_say(self, spent: Spent, outcome: Outcome, reason: str, report: Report) -> None:
@@ -357,18 +359,18 @@ def telling_spent(context: AppContext, report: Report) -> Iterator[None]:
 
     Errors of the program's own say it in their hint, others in a note.
     """
-    before = len(context.unreleased)
+    own = context.unreleased.setdefault(get_ident(), [])
     try:
         yield
     except DpdeskError as error:
-        error.hint = joined([error.hint, *context.unreleased[before:]])
+        error.hint = joined([error.hint, *own])
         raise
     except BaseException:
-        for told in context.unreleased[before:]:
+        for told in own:
             report(Note("ledger.stays-spent", told))
         raise
     finally:
-        del context.unreleased[before:]
+        del context.unreleased[get_ident()]
 
 
 def limit_facts(key: AccountKey, limit: Budget | None, reason: str) -> dict[str, object]:

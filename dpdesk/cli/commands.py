@@ -223,7 +223,8 @@ class RunningCommand:
     @property
     def unreleased(self) -> tuple[str, ...]:
         """What the command debited so far without a release, a sentence each."""
-        return () if self._context is None else tuple(self._context.unreleased)
+        runs = () if self._context is None else tuple(self._context.unreleased.values())
+        return tuple(told for run in runs for told in run)
 
     def _tell(self, event: Event) -> None:
         if not self._abandoned:

@@ -16,13 +16,7 @@ from dpdesk.io.database import in_memory
 from dpdesk.io.emptyrows import is_empty
 from dpdesk.io.failures import check_width
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of, resolve_source
-from dpdesk.io.sniff import (
-    Dialect,
-    read_head,
-    sniff,
-    with_encoding,
-    without_nul,
-)
+from dpdesk.io.sniff import Dialect, read_head, sniff, with_encoding, without_nul
 from dpdesk.io.source import FilePrint, Stretch, begins_as_utf8, text_of
 from dpdesk.io.transcode import guess_legacy, high_words
 

@@ -18,6 +18,7 @@ from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus, ClaimCheck
+from tests.helpers.aged_people import plan_of_people
 from tests.helpers.forging import manifest_of, seal_again
 
 pytestmark = pytest.mark.cheap_prints
@@ -49,24 +50,9 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
 def plan_in(folder: Path, **keys: object) -> Path:
     draw = random.Random(5)
     rows = [(draw.randint(0, 12), draw.choice("xyz"), draw.choice("pppppppqr")) for _ in range(300)]
-    lines = [f"{age},{town},{income}" for age, town, income in rows]
-    (folder / "people.csv").write_text("\n".join(["age,town,income", *lines, ""]), "utf-8")
     others = [(draw.randint(0, 12), draw.choice("xyzu")) for _ in range(900)]
-    people = [f"{age},{town}" for age, town in [row[:2] for row in rows] + others]
-    (folder / "all.csv").write_text("\n".join(["age,town", *people, ""]), "utf-8")
-    ages = {"kind": "intervals", "widths": [5, 10], "origin": 0, "bottom": 0, "top": 40}
-    plan = {
-        "version": 1,
-        "source": {"path": "people.csv"},
-        "attributes": {
-            "age": {"role": "quasi-identifier", "hierarchy": ages},
-            "town": {"role": "quasi-identifier"},
-            "income": {"role": "sensitive"},
-        },
-        "protection": {"method": "k-anonymity", "k": 3, **keys},
-    }
-    (folder / "plan.json").write_text(json.dumps(plan), "utf-8")
-    return folder / "plan.json"
+    people = [row[:2] for row in rows] + others
+    return plan_of_people(folder, rows, people, {"income": "sensitive"}, k=3, **keys)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,6 +17,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.schema import Role
 from dpdesk.project.work import WorkState
+from tests.helpers.aged_people import plan_of_people
 
 PEOPLE = {"population": "all.csv"}
 HOUSES = {"households": "whole"}
@@ -53,29 +53,14 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:
 
 def work_in(folder: Path, **keys: object) -> WorkState:
     draw = random.Random(7)
-    rows = [(draw.randint(0, 12), draw.choice("xyz"), n // 2, draw.choice("abcd")) for n in
-            range(160)]  # fmt: skip
-    lines = ["age,town,house,club", *(",".join(map(str, row)) for row in rows), ""]
-    (folder / "people.csv").write_text("\n".join(lines), "utf-8")
+    rows = [
+        (draw.randint(0, 12), draw.choice("xyz"), n // 2, draw.choice("abcd")) for n in range(160)
+    ]
     people = [row[:2] for row in rows]
     people += [(draw.randint(0, 12), draw.choice("xyz")) for _ in range(120)]
     people = [each for each in people if each != rows[0][:2]]
-    lines = ["age,town", *(",".join(map(str, row)) for row in people), ""]
-    (folder / "all.csv").write_text("\n".join(lines), "utf-8")
-    ages = {"kind": "intervals", "widths": [5, 10], "origin": 0, "bottom": 0, "top": 40}
-    plan = {
-        "version": 1,
-        "source": {"path": "people.csv"},
-        "attributes": {
-            "age": {"role": "quasi-identifier", "hierarchy": ages},
-            "town": {"role": "quasi-identifier"},
-            "house": {"role": "cluster" if "households" in keys else "identifier"},
-            "club": {"role": "insensitive"},
-        },
-        "protection": {"method": "k-anonymity", **keys},
-    }
-    (folder / "plan.json").write_text(json.dumps(plan), "utf-8")
-    work = open_path(folder / "plan.json").work
+    roles = {"house": "cluster" if "households" in keys else "identifier", "club": "insensitive"}
+    work = open_path(plan_of_people(folder, rows, people, roles, **keys)).work
     assert work is not None
     return work
 

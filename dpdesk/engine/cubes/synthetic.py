@@ -197,7 +197,7 @@ def _drawn_chain(
 ) -> Codes:
     """One dimension after another, each given those before it in all tables that hold it.
 
-    Rows stand in no order, so that the first ones are like all.
+    Rows are exchangeable, so the first ones represent all.
     """
     codes = np.zeros((rows, len(domain.shape)), np.int32)
     for place in range(len(domain.shape)):

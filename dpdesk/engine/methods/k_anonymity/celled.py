@@ -208,7 +208,7 @@ def with_population(
     shaped = _shaped(people.table, settings)
     seen = people.starred(shaped) if settings.model in STARRED else people
     matched = MatchedCells.of(seen, _scales(shaped))
-    return replace(asked or Constraints((), {}), population=seen, cells=matched)
+    return replace(asked or Constraints((), {}), population=seen, matched=matched)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,8 +288,8 @@ def _mondrian(
         place, how = (scales, table.codes[some], table.counts[some], settings.k), settings.strict
         if asked is None:
             return mondrian(*place, token, strict=how, along=not ranges)
-        if asked.cells is not None:
-            return populated_mondrian(*place, asked.cells, token, along=not ranges)
+        if asked.matched is not None:
+            return populated_mondrian(*place, asked.matched, token, along=not ranges)
         own = asked if len(some) == len(table.counts) else asked.within(some)
         return required_mondrian(*place, own, token, strict=how, along=not ranges)
 
@@ -568,7 +568,7 @@ def _not_reached(
 ) -> RefusedError:
     if asked is not None:
         whole = not settings.allowed(table.rows) and settings.levels is None
-        if whole and asked.cells is None:
+        if whole and asked.matched is None:
             return never_met(settings)
         return requirements_not_met(settings, table.rows)
     sizes = generalise(CountedTable(table), levels).sizes
@@ -583,8 +583,8 @@ def _check_rows(release: CellRelease, k: int, asked: Constraints | None) -> None
     smallest = int(release.sizes.min(initial=k))
     whole = bool((rows == release.table.counts).all()) and len(release.sizes) > 0
     passed = asked is None or bool((_passing(release, asked) == _wanted(release)).all())
-    if asked is not None and asked.cells is not None and whole:
-        passed = passed and bool(asked.cells.passing(release.shown).all())
+    if asked is not None and asked.matched is not None and whole:
+        passed = passed and bool(asked.matched.passing(release.shown).all())
     if smallest >= k and whole and passed:
         return
     raise RefusedError(

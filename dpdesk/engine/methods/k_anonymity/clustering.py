@@ -117,7 +117,7 @@ def best_classes(
     if known is None:
         return None
     # Its classes show cells as high as they must be, not those over their rows alone.
-    matched = asked is not None and asked.cells is not None
+    matched = asked is not None and asked.matched is not None
     program = None if matched else _program(scales, places, counts, k)
     cost = known.cost
     if program is not None and cost > known.least + _CLOSE and not _too_much(program, asked):
@@ -209,8 +209,8 @@ def _divide(
     if asked is None:
         found = [mondrian(scales, codes, counts, k, token)]
     else:
-        if asked.cells is not None:
-            cut = populated_mondrian(scales, codes, counts, k, asked.cells, token)
+        if asked.matched is not None:
+            cut = populated_mondrian(scales, codes, counts, k, asked.matched, token)
         else:
             cut = required_mondrian(scales, codes, counts, k, asked, token)
         if cut is None:
@@ -259,8 +259,8 @@ def _joined_up(
         for each in asked.required:
             counts = ClassCounts.dense(asked.counts[each.attribute].of, held[each.attribute][some])
             passed &= counts.passing(each, passed, asked.whole[each.attribute])
-        if asked.cells is not None:
-            passed &= asked.cells.passing(shown_over(scales, low[some], high[some]))
+        if asked.matched is not None:
+            passed &= asked.matched.passing(shown_over(scales, low[some], high[some]))
         return passed
 
     losses = [node_losses(scale) for scale in scales]

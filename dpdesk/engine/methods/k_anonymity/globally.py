@@ -133,10 +133,10 @@ def _steps(
 
 def _matched(asked: Constraints | None, scales: Sequence[Scale], nodes: Array) -> bool:
     """Whether classes that show these nodes match enough rows of the population."""
-    if asked is None or asked.cells is None:
+    if asked is None or asked.matched is None:
         return True
     shown = np.stack([meaning(s)[nodes[:, j]] for j, s in enumerate(scales)], axis=1)
-    return bool(asked.cells.passing(np.unique(shown, axis=0)).all())
+    return bool(asked.matched.passing(np.unique(shown, axis=0)).all())
 
 
 def _pass(

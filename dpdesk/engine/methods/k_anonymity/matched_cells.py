@@ -2,10 +2,12 @@
 
 A cell shows a label, which stands for all values below its node; a row of the population matches a
 class when each of its values is below what the class shows. A class that shows higher nodes matches
-all these rows and more, so classes that pass pass as one: what is asked grows with the rows.
+all these rows and more, so classes that pass still do when they are joined.
 
-The tuples of the population stand in an order for each attribute in which those of a node lie
-together. Of a class the attribute with the fewest is gone through.
+The tuples of the population are sorted by each attribute, those of a node next to each other. For a
+class the tuples below its rarest node are gone through.
+
+Source: Sweeney, k-anonymity: a model for protecting privacy (k-map), for cells instead of levels.
 """
 
 from __future__ import annotations

@@ -498,8 +498,9 @@ class Constraints:
     ``against`` are rows of each value that classes are measured against where these are not the
     rows still kept. ``missing`` are the missing cells where they are no category
     of their own, ``households`` those that are suppressed whole, and that k counts,
-    ``population`` rows that classes match, ``limits`` how many rows of a value may leave. ``cells``
-    are rows of a population that classes with cells of their own match, whatever their tuples.
+    ``population`` rows that classes match, ``limits`` how many rows of a value may leave.
+    ``matched`` are rows of a population that classes with cells of their own match, by what these
+    show and not by their tuples.
     """
 
     required: tuple[Requirement, ...]
@@ -509,7 +510,7 @@ class Constraints:
     households: Households | None = None
     population: PopulationRows | None = None
     limits: tuple[GroupLimit, ...] = ()
-    cells: MatchedCells | None = None
+    matched: MatchedCells | None = None
 
     @property
     def of_classes(self) -> bool:
@@ -544,7 +545,9 @@ class Constraints:
         """What is required of classes of some tuples alone, measured against those of all."""
         counts = {name: each.within(tuples) for name, each in self.counts.items()}
         people = None if self.population is None else self.population.within(tuples)
-        return Constraints(self.required, counts, self.whole, population=people, cells=self.cells)
+        return Constraints(
+            self.required, counts, self.whole, population=people, matched=self.matched
+        )
 
     @property
     def single(self) -> bool:
@@ -565,7 +568,7 @@ class Constraints:
             name: SensitiveCounts(each.of, at, each.values[tuples], rows)
             for name, each in self.counts.items()
         }
-        return Constraints(self.required, counts, self.whole, cells=self.cells)
+        return Constraints(self.required, counts, self.whole, matched=self.matched)
 
     def passing(
         self, of_tuple: Ints, wanted: Bools, whole: Mapping[str, Ints] | None = None

@@ -394,9 +394,9 @@ def _told_as_whole(internal: Mapping[str, object]) -> Iterator[Note]:
 
 
 def printed(tables: Sequence[CellTable], status: str) -> int:
-    """How many cells have a status wherever they stand, as ``cells`` and ``suppressed`` count them.
+    """How many printed cells have a status, as ``cells`` and ``suppressed`` count them.
 
-    In ``primary`` and ``secondary`` a cell that stands in several places counts once.
+    ``primary`` and ``secondary`` count a cell once that is printed in several places.
     """
     return sum(table.internal["status"].count(status) for table in tables)
 

@@ -318,9 +318,9 @@ def _about_tls(name: str, text: str) -> InputError | None:
 _CHECK_SOURCE = msg("Check `table` or `query` under [source].")
 _CHECK_QUERY = msg("Check `query` under [source].")
 _REFUSED = {
-    "42P01": (msg("there is no such table"), _CHECK_SOURCE),
-    "3F000": (msg("there is no such schema"), _CHECK_SOURCE),
-    "42703": (msg("there is no such column"), _CHECK_QUERY),
+    "42P01": (msg("the table does not exist"), _CHECK_SOURCE),
+    "3F000": (msg("the schema does not exist"), _CHECK_SOURCE),
+    "42703": (msg("the column does not exist"), _CHECK_QUERY),
     "42601": (msg("it does not understand the query"), _CHECK_QUERY),
     "42883": (msg("it has no such function or comparison"), _CHECK_QUERY),
     "42501": (msg("this user may not read it"), msg("Ask for the right to read it.")),
@@ -332,7 +332,7 @@ _REFUSED = {
         msg("a value cannot be computed or converted"),
         msg("Correct the value, or what the view or `query` does with it."),
     ),
-    "40": (msg("other programs were in the way"), msg("Try again.")),
+    "40": (msg("other programs were using the table"), msg("Try again.")),
     "53": (
         msg("the server has no room or memory left"),
         msg("Try again later, or ask those who run the server."),

@@ -150,8 +150,8 @@ def test_another_encoding_is_refused_whatever_the_texts_are(
 @pytest.mark.parametrize(
     ("keys", "words", "hint"),
     [
-        ({"table": "nope"}, "there is no such table", "`table`"),
-        ({"query": "SELECT x FROM odd"}, "there is no such column", "`query`"),
+        ({"table": "nope"}, "the table does not exist", "`table`"),
+        ({"query": "SELECT x FROM odd"}, "the column does not exist", "`query`"),
         ({"query": "SELEC 1"}, "it does not understand the query", "`query`"),
         ({"query": "SELECT 1 = 'a'::text AS a"}, "no such function or comparison", "`query`"),
         ({"query": "SELECT 'x'::int AS a"}, "cannot be computed or converted", "value"),
