@@ -18,7 +18,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.release import CheckStatus
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells, with_population
 from dpdesk.engine.methods.k_anonymity.matched_cells import MatchedCells, shown_over
-from dpdesk.engine.methods.k_anonymity.populated_cuts import populated_mondrian
+from dpdesk.engine.methods.k_anonymity.mondrian import matched_mondrian
 from dpdesk.engine.methods.k_anonymity.population import PopulationRows
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
@@ -123,7 +123,7 @@ def test_strict_parts_are_those_of_the_definition(
 
     matched = MatchedCells.of(drawn.rows(k_map), scales)
     place = scales, table.codes, table.counts, k
-    parts = populated_mondrian(*place, matched, CancelToken(), along=along)
+    parts = matched_mondrian(*place, matched, CancelToken(), along=along)
     if not meets(rows):
         assert parts is None
         return

@@ -42,9 +42,9 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
     Array,
     Parts,
     in_groups,
+    matched_mondrian,
     mondrian,
 )
-from dpdesk.engine.methods.k_anonymity.populated_cuts import populated_mondrian
 from dpdesk.engine.methods.k_anonymity.population import (
     PopulationRows,
     people_of,
@@ -289,7 +289,7 @@ def _mondrian(
         if asked is None:
             return mondrian(*place, token, strict=how, along=not ranges)
         if asked.matched is not None:
-            return populated_mondrian(*place, asked.matched, token, along=not ranges)
+            return matched_mondrian(*place, asked.matched, token, along=not ranges)
         own = asked if len(some) == len(table.counts) else asked.within(some)
         return required_mondrian(*place, own, token, strict=how, along=not ranges)
 

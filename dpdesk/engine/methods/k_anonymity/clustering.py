@@ -48,9 +48,9 @@ from dpdesk.engine.methods.k_anonymity.mondrian import (
     Parts,
     in_groups,
     loss_of,
+    matched_mondrian,
     mondrian,
 )
-from dpdesk.engine.methods.k_anonymity.populated_cuts import populated_mondrian
 from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, stars
 from dpdesk.engine.methods.k_anonymity.required import CLOSENESS, DIVERSITY, LIKENESS, Requirement
 from dpdesk.engine.methods.k_anonymity.required_cuts import required_mondrian
@@ -210,7 +210,7 @@ def _divide(
         found = [mondrian(scales, codes, counts, k, token)]
     else:
         if asked.matched is not None:
-            cut = populated_mondrian(scales, codes, counts, k, asked.matched, token)
+            cut = matched_mondrian(scales, codes, counts, k, asked.matched, token)
         else:
             cut = required_mondrian(scales, codes, counts, k, asked, token)
         if cut is None:

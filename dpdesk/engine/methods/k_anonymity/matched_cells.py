@@ -76,6 +76,63 @@ def _count(shown: Array, index: Any, enough: int, found: Array) -> None:
         found[one] = covered(shown[one], index, enough)
 
 
+class People(NamedTuple):
+    """What the sides of a cut must match, for kernels: ``least`` rows of ``held``; 0: nothing.
+
+    Of each attribute ``leaves`` has the leaf at each place of the scale, ``parents`` the parent of
+    each node, ``last`` its last place, and ``meaning`` the node that its cell stands for.
+    """
+
+    held: Index
+    least: int
+    leaves: Array
+    parents: Array
+    last: Array
+    meaning: Array
+
+
+def people_beside(scales: Sequence[Scale], matched: MatchedCells | None) -> People:
+    """What cuts along these scales must match."""
+    if matched is None:
+        nothing, flat = np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int32)
+        index = Index(flat, nothing[0:0].reshape(-1), flat[None], flat, *(nothing,) * 3)
+        return People(index, 0, *(nothing,) * 4)
+    width = max(len(scale.parents) for scale in scales)
+    leaves, parents, last, shown = (np.zeros((len(scales), width), np.int64) for _ in range(4))
+    for j, scale in enumerate(scales):
+        size = len(scale.parents)
+        leaves[j, : scale.leaves], parents[j, :size] = scale.order, scale.parents
+        last[j, :size], shown[j, :size] = scale.high, meaning(scale)
+    return People(matched.index, matched.k_map, leaves, parents, last, shown)
+
+
+@kernel
+def both_match(places: Array, low: int, high: int, j: Any, cut: int, people: Any) -> bool:
+    """Whether the cells of both sides of a cut match enough rows; the left one ends at ``cut``."""
+    d = places.shape[1]
+    first, last, shown = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.int64)
+    for side in range(2):
+        empty = True
+        for row in range(low, high):
+            if (places[row, j] > cut) != (side == 1):
+                continue
+            for a in range(d):
+                value = places[row, a]
+                if empty or value < first[a]:
+                    first[a] = value
+                if empty or value > last[a]:
+                    last[a] = value
+            empty = False
+        for a in range(d):
+            node = people.leaves[a, first[a]]
+            while people.last[a, node] < last[a]:
+                node = people.parents[a, node]
+            shown[a] = people.meaning[a, node]
+        if covered(shown, people.held, people.least) < people.least:
+            return False
+    return True
+
+
 @dataclass(frozen=True, eq=False)
 class MatchedCells:
     """The rows of a population by tuples, and that each class must match ``k_map`` of them."""

@@ -6,7 +6,8 @@ its scale, times its weight, and that has a cut at all; it stays whole only wher
 one. Strict: equal tuples stay together, and no two parts overlap. Relaxed: rows that are equal at
 the median are divided between the parts, so that a class has fewer than 2k rows unless all its rows
 are equal.
-Where more than k is required of classes, see :mod:`.required_cuts`.
+Where more than k is required of sensitive values, see :mod:`.required_cuts`; where cells must match
+rows of a population, a cut counts of which both sides do.
 """
 
 from __future__ import annotations
@@ -22,10 +23,17 @@ from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.methods.k_anonymity.matched_cells import (
+    MatchedCells,
+    People,
+    both_match,
+    people_beside,
+    shown_over,
+)
 from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 
 Array = NDArray[Any]
-_Fixed = tuple[int, Array, Array, Array, Array, Array, bool, bool]
+_Fixed = tuple[int, Array, Array, Array, Array, Array, bool, bool, People]
 _SPLIT, LEAST_PART = 32, 100_000
 SPARSE = 4
 
@@ -65,12 +73,14 @@ def mondrian(
     *,
     strict: bool = True,
     along: bool = True,
+    matched: MatchedCells | None = None,
 ) -> Parts:
     """Parts of at least ``k`` rows that no further cut leaves with k rows on both sides.
 
     ``codes`` are leaf codes (tuples, attributes) and ``counts`` their rows, k of them at least in
     all. Of the cuts of an attribute the one highest in its hierarchy is taken with ``along``, else
-    and among several the most even one. Raises Cancelled.
+    and among several the most even one; with ``matched``, strictly, the first in this order whose
+    sides both match. Raises Cancelled.
     """
     places = np.empty(codes.shape, np.int32)
     for place, scale in enumerate(scales):
@@ -80,7 +90,7 @@ def mondrian(
     if not strict:
         tuples = np.repeat(tuples, counts)
         places, rows = places[tuples], np.ones(len(tuples), np.int64)
-    fixed = k, *tables(scales), strict, along
+    fixed = k, *tables(scales), strict, along, people_beside(scales, matched)
     whole = places, rows, tuples
     stop = np.zeros(1, np.uint8)
 
@@ -93,6 +103,27 @@ def mondrian(
         starts = _cut_each(whole, starts, fixed, stop)
     token.check()
     return Parts(tuples, rows, places, starts)
+
+
+def matched_mondrian(
+    scales: Sequence[Scale],
+    codes: NDArray[np.int32],
+    counts: Array,
+    k: int,
+    matched: MatchedCells,
+    token: CancelToken,
+    *,
+    along: bool = True,
+) -> Parts | None:
+    """As :func:`mondrian`, strictly, where the cells of every part must match a population.
+
+    None where those of all rows together do not. Raises Cancelled.
+    """
+    columns = [scale.places[codes[:, j]] for j, scale in enumerate(scales)]
+    ends = (np.array([[pick(each) for each in columns]]) for pick in (np.min, np.max))
+    if not matched.passing(shown_over(scales, *ends))[0]:
+        return None
+    return mondrian(scales, codes, counts, k, token, along=along, matched=matched)
 
 
 def tables(scales: Sequence[Scale]) -> tuple[Array, Array, Array, Array, Array]:
@@ -154,7 +185,8 @@ def _cut(whole: tuple[Array, ...], fixed: _Fixed, until: int, stop: Array) -> Ar
 @kernel
 def _cut_up(
     places: Array, rows: Array, tuples: Array, k: int, sizes: Array, weights: Array, heights: Array,
-    bounds: Array, nodes: Array, strict: bool, along: bool, until: int, starts: Array, stop: Array,
+    bounds: Array, nodes: Array, strict: bool, along: bool, people: Any, until: int, starts: Array,
+    stop: Array,
 ) -> int:  # fmt: skip
     """Cut parts of more than ``until`` entries, in place; how many parts there are, 0 if stopped.
 
@@ -182,8 +214,13 @@ def _cut_up(
                     places, rows, low, high, j, total, k, least[j], most[j], tally,
                     sizes, heights, bounds, nodes, strict, along,
                 )  # fmt: skip
+                if cut >= 0 and people.least > 0:
+                    cut = _matching(
+                        places, rows, low, high, j, total, k, cut, sizes, heights, bounds, nodes,
+                        along, people, stop,
+                    )  # fmt: skip
                 if cut >= 0:
-                    middle = divide(places, rows, tuples, low, high, j, cut, left)
+                    middle = _divide(places, rows, tuples, low, high, j, cut, left)
                     break
         if middle < 0:
             starts[found] = low
@@ -193,6 +230,40 @@ def _cut_up(
             low_of[waiting + 1], high_of[waiting + 1] = low, middle
             waiting += 2
     return found
+
+
+@kernel
+def _matching(
+    places: Array, rows: Array, low: int, high: int, j: Any, total: int, k: int, top: int,
+    sizes: Array, heights: Array, bounds: Array, nodes: Array, along: bool, people: Any,
+    stop: Array,
+) -> int:  # fmt: skip
+    """The last place on the left of the first cut whose sides match, −1 without one.
+
+    ``top`` is the first in the order of :func:`cut_at`.
+    """
+    if both_match(places, low, high, j, top, people):
+        return top
+    order = np.argsort(places[low:high, j], kind="mergesort")
+    cuts, ranks = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+    count, before = 0, 0
+    for at in range(len(order) - 1):
+        value, after = places[low + order[at], j], places[low + order[at + 1], j]
+        before += rows[low + order[at]]
+        even = min(before, total - before)
+        if value == after or even < k or value == top:  # noqa: SIM109 - types differ
+            continue
+        join = 0
+        if along and heights[j] > 1:
+            join = joined(nodes, bounds[j], sizes[j], value, after)
+        cuts[count], ranks[count] = value, -(join * (total + 1) + even)
+        count += 1
+    for at in np.argsort(ranks[:count], kind="mergesort"):
+        if stop[0] != 0:
+            break
+        if both_match(places, low, high, j, cuts[at], people):
+            return int(cuts[at])
+    return -1
 
 
 @kernel
@@ -282,7 +353,7 @@ def joined(nodes: Array, first: int, size: int, one: int, other: int) -> int:
 
 
 @kernel
-def divide(
+def _divide(
     places: Array, rows: Array, tuples: Array, low: int, high: int, j: Any, cut: int, left: int
 ) -> int:
     """Bring the left side to the front; where the right one begins. ``left`` rows, 0: all."""
