@@ -78,10 +78,12 @@ class PastTables:
         with locked(self._folder, self._name):
             known = self.releases()
             if all(one.manifest != release.manifest for one in known):
-                listed = [_as_json(one) for one in (*known, release)]
+                known = (*known, release)
+                listed = [_as_json(one) for one in known]
                 write_private(self._path, canonical_json({"format": 1, "releases": listed}))
+            if len(known) > self._noted.count():  # also what a kill kept from being noted
                 hint = "Make the place of the witness writable, and export the release again."
-                self._noted.tell(len(listed), "past.not-noted", hint)
+                self._noted.tell(len(known), "past.not-noted", hint)
 
     def missing(self) -> int:
         """How many fewer are in it than were once: it was deleted, or is an old copy."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,8 +37,14 @@ if TYPE_CHECKING:
 # noted.
 
 
+_LINE = re.compile(r"([!-~]+) ([0-9]{1,15})")
+
+
 class Noted:
-    """The note of one file: ``name`` in the text file ``notes``, a line for each time it grew."""
+    """The note of one file: ``name`` in the text file ``notes``, a line for each time it grew.
+
+    A line that a kill has cut short says nothing, and the next one does not go on with it.
+    """
 
     def __init__(self, notes: str, name: str) -> None:
         self._witness, self._name = Witness.here(), name
@@ -45,17 +52,16 @@ class Noted:
 
     def count(self) -> int:
         """How many entries there must be."""
-        found = [line.split() for line in self.lines()]
-        counts = [line[1] for line in found if len(line) == 2 and line[0] == self._name]
-        return max((int(count) for count in counts if count.isdigit()), default=0)
+        return max((count for name, count in self.all() if name == self._name), default=0)
 
-    def lines(self) -> list[str]:
-        """All that is noted in the file; nothing where it cannot be read."""
+    def all(self) -> list[tuple[str, int]]:
+        """All that is noted in the file, by name; nothing where it cannot be read."""
         try:
             with open_plain(self.path) as file:
-                return file.read().decode("ascii", "replace").splitlines()
+                lines = file.read().decode("ascii", "replace").splitlines()
         except OSError:
             return []
+        return [(line[1], int(line[2])) for line in map(_LINE.fullmatch, lines) if line]
 
     def tell(self, count: int, code: str, hint: str) -> None:
         """Note how many there are; StorageError ``code`` where a place that was named fails."""
@@ -63,7 +69,7 @@ class Noted:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_WAIT, 0o600)
             with os.fdopen(handle, "ab") as stream:
-                stream.write(f"{self._name} {count}\n".encode("ascii"))
+                stream.write(f"\n{self._name} {count}\n".encode("ascii"))
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
@@ -176,11 +182,20 @@ class _File:
     def write(self, content: object, count: int) -> None:
         """Keep so many draws."""
         write_private(self._path, canonical_json({"format": 1, self._key: content}))
+        self._note(count)
+
+    def _note(self, count: int) -> None:
         self._noted.tell(count, "roundings.not-noted", _HINT)
 
     def refuse_fewer(self, count: int) -> None:
-        """Raise StorageError ``roundings.lost`` where more were drawn than are there."""
-        if count < self._noted.count():
+        """Raise StorageError ``roundings.lost`` where more were drawn than are there.
+
+        More than are noted are noted now: a kill came between keeping and noting them.
+        """
+        noted = self._noted.count()
+        if count > noted:
+            self._note(count)
+        if count < noted:
             raise self._error(
                 "roundings.lost",
                 msg(

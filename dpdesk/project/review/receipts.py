@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 20
 NOTED = "reviews.txt"
+_NAME = re.compile("[0-9a-f]{16}-[0-9a-f]{32}-[0-9a-f]{32}")
+"""How an event is noted; a line that a kill cut short names none."""
 _LARGEST_MARK = 1024 * 1024
 
 
@@ -204,7 +207,7 @@ class Receipts:
 
 def _noted() -> set[str]:
     """What is noted outside the home folder of events that were seen."""
-    return {line.split()[0] for line in Noted(NOTED, "").lines() if line.strip()}
+    return {name for name, _ in Noted(NOTED, "").all() if _NAME.fullmatch(name)}
 
 
 def _bytes(book: ReceiptBook) -> bytes:
