@@ -20,10 +20,11 @@ from typing import ClassVar, NoReturn
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.messages import msg
 from dpdesk.core.pseudonyms import KEY_NAMES, is_key_name
-from dpdesk.core.systems import open_to_others
+from dpdesk.core.systems import open_to_others, sync_folder
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json, parse_canonical
 from dpdesk.io.failures import storage_error
 from dpdesk.io.safewrite import replacing, write_new
+from dpdesk.io.workspace import SMALL_PARTIAL
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 from dpdesk.project.review.keys import (
     MOST_COST,
@@ -319,15 +320,23 @@ def _check_place(out: Path) -> None:
 
 
 def _wipe(path: Path) -> None:
-    """Overwrite a small file and remove it; where the disk keeps old blocks, they may survive."""
+    """Take a small file away at once, overwrite and remove it; old blocks of the disk may survive.
+
+    It is first renamed to what a later start removes: a stop in between leaves no damaged key.
+    """
+    hidden = path.with_name(f".{path.name}.{secrets.token_hex(6)}{SMALL_PARTIAL}")
     try:
-        with contextlib.suppress(OSError), path.open("r+b") as stream:
-            stream.write(b"\0" * path.stat().st_size)
-            stream.flush()
-            os.fsync(stream.fileno())
-        path.unlink()
+        path.replace(hidden)
     except OSError as error:
         raise storage_error(error, path, "remove") from error
+    with contextlib.suppress(OSError), hidden.open("r+b") as stream:
+        stream.write(b"\0" * hidden.stat().st_size)
+        stream.flush()
+        os.fsync(stream.fileno())
+    with contextlib.suppress(OSError):
+        hidden.unlink()
+    with contextlib.suppress(OSError):  # only a power cut could bring its name back
+        sync_folder(path.parent)
 
 
 def _damaged(path: Path, reason: str) -> InputError:

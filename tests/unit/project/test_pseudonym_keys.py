@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import hmac
 import json
+import os
 import pickle
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.workspace import SMALL_PARTIAL, Workspace
 from dpdesk.project.pseudonym_keys import PseudonymKeys
@@ -135,6 +138,46 @@ def test_a_key_is_deleted_only_by_its_name_and_its_id(tmp_path: Path) -> None:
     delete("people", made.id[:8].upper())
     assert not made.path.exists()
     assert code_of(keys(tmp_path).open, "people") == "pseudonym-key.missing"
+
+
+@pytest.mark.parametrize("step", ["replace", "unlink", "open", "stat"])
+def test_a_key_is_there_whole_or_gone_wherever_deleting_it_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    made = keys(tmp_path).create("people")
+    whole = made.path.read_bytes()
+    with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt, StorageError):
+        usual = getattr(Path, step)
+
+        def stopped(path: Path, *arguments: object, **named: object) -> object:
+            if made.id in path.name:
+                patch.undo()
+                raise KeyboardInterrupt
+            return usual(path, *arguments, **named)
+
+        patch.setattr(Path, step, stopped)
+        keys(tmp_path).delete("people", made.id[:8])
+    assert not made.path.exists() or made.path.read_bytes() == whole
+    kept = keys(tmp_path)
+    listed = kept.keys()
+    assert [one.problem for one in listed if one.problem] == []
+
+
+@pytest.mark.parametrize("failing", ["write", "unlink"])
+def test_a_key_that_was_taken_away_is_not_said_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    made = keys(tmp_path).create("people")
+
+    def fails(*arguments: object, **named: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*{"write": (os, "fsync"), "unlink": (Path, "unlink")}[failing], fails)
+        keys(tmp_path).delete("people", made.id[:8])
+    assert keys(tmp_path).keys() == ()
+    left = [path.read_bytes() for path in made.path.parent.glob("*.new")]
+    assert [data.strip(b"\0") for data in left] in ([], [b""])
 
 
 def test_a_kill_leaves_nothing_of_a_backup_and_nothing_of_a_key_for_long(
