@@ -45,7 +45,7 @@ from dpdesk.core.shapes import as_list, as_table
 from dpdesk.engine.method import Method, MethodInput, Outcome
 from dpdesk.engine.private.method import Charge
 from dpdesk.engine.registry import paid_rows_of, priced_of
-from dpdesk.io.canonical import canonical_json, parse_canonical
+from dpdesk.io.canonical import canonical_json
 from dpdesk.io.release_folder import EVIDENCE, FORMAT, INTERNAL
 
 if TYPE_CHECKING:
@@ -634,4 +634,4 @@ def same_values(one: object, other: object) -> bool:
         first, second = (canonical_json({"value": value}) for value in (one, other))
     except (TypeError, ValueError):
         return False
-    return parse_canonical(first) == parse_canonical(second) and first == second
+    return first == second

@@ -142,8 +142,9 @@ def trimmed(literals: Frame) -> Frame:
     return (literals[0].lstrip(), *literals[1:-1], literals[-1].rstrip())
 
 
+@cache
 def languages() -> tuple[str, ...]:
-    """The languages that there are, English first."""
+    """The languages that there are, English first; they are looked for once."""
     folder = resource_root().joinpath(_FOLDER)
     found = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     others = [name for name in sorted(found) if resource_files(f"{_FOLDER}/{name}", ".po")]
