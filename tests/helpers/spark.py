@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 MASTER = "local[2]"
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""How Java compiles what runs for seconds: quickly, where it would spend half of them on more."""
 
 
 def need_spark() -> None:
@@ -22,6 +24,7 @@ def need_spark() -> None:
         pytest.skip("the optional part `engines` is not installed")
     if shutil.which("java") is None:
         pytest.skip("Java is not installed")
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIVED)
 
 
 @contextmanager

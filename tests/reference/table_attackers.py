@@ -101,6 +101,7 @@ class Reader:
     knows: frozenset[int] = frozenset()
     ratios: Sequence[tuple[int, int, float, float]] = ()
     """Published ratios: the cells above and below, the ratio, and half a unit of its rounding."""
+    _found: dict[int, tuple[float, float]] = field(default_factory=dict, init=False)
 
     def ends(self) -> tuple[Floats, Floats]:
         """Between what each cell is known to be beforehand."""
@@ -130,6 +131,11 @@ class Reader:
 
     def interval(self, place: int) -> tuple[float, float]:
         """Least and largest value that a cell could have."""
+        if place not in self._found:
+            self._found[place] = self._interval(place)
+        return self._found[place]
+
+    def _interval(self, place: int) -> tuple[float, float]:
         matrix, (low, high) = self._matrix(), self.ends()
         same = low == high
         under = [matrix[~same & np.isfinite(high)], -matrix[~same & np.isfinite(low)]]
