@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import date, datetime
 from functools import partial
 from importlib import import_module
@@ -54,7 +54,7 @@ from dpdesk.io.release_folder import (
     VARIABLES,
     holds_rows,
 )
-from dpdesk.io.safewrite import replacing, write_new
+from dpdesk.io.safewrite import together, write_new
 from dpdesk.io.tablewriters import LABELS_KEY, Sheet, write_crosstabs, write_parquet, write_xlsx
 
 if TYPE_CHECKING:
@@ -211,13 +211,13 @@ def export_release(
     further = _further(facts, file_format, out, known)
     for place in further.values():
         _check_free(place, replace=replace)
-    with ExitStack() as stack:
-        fresh = stack.enter_context(replacing(out, workspace))
+    with together(workspace) as begin:
+        fresh = begin(out)
         sentences = write_verified(
             facts, file_format, fresh, workspace, token, report, agency, known, rows
         )
         for name, place in further.items():
-            beside, table = stack.enter_context(replacing(place, workspace)), facts.public / name
+            beside, table = begin(place), facts.public / name
             read, place_of = PublishedCsv(table, token), (file_format, beside, token, report)
             sentences += _write(facts, table, read, *place_of, NO_BOOK)  # labels are of the rows
             note = msg("`{name}` of the release is in `{file}`.", name=name, file=place.name)
@@ -244,11 +244,10 @@ def _write_internal(
 
     files = agency_files(facts, file_format, out, token)
     places = {place: out.with_name(place) for place in list(files)[1:]}
-    with ExitStack() as stack:
+    with together(workspace) as begin:
         for content, place in zip(files.values(), (out, *places.values()), strict=True):
             _check_free(place, replace=replace)
-            fresh = stack.enter_context(replacing(place, workspace, private=True))
-            write_new(fresh, content, 0o600)
+            write_new(begin(place, private=True), content, 0o600)
     report(Note("export.internal", HOLDS[file_format].bare))
     for name in places:
         report(Note("export.changed", msg("`{file}` belongs to it.", file=name)))

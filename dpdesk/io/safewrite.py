@@ -7,8 +7,8 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -131,6 +131,41 @@ def replacing(
             sync_folder(place.parent)
     finally:
         remove_partial(partial, keeper)
+
+
+@contextmanager
+def together(keeper: PartialKeeper) -> Iterator[Callable[..., Path]]:
+    """Files that belong together: what it gives is called for each as :func:`replacing`, and gives
+    the path to write to.
+
+    They take their places when the block ends well, the last first. Where one of them cannot, those
+    that came where nothing was are taken away again.
+    """
+    marks: dict[Path, tuple[int, int]] = {}
+
+    def begin(target: Path, *, private: bool = False) -> Path:
+        fresh = stack.enter_context(replacing(target, keeper, private=private))
+        if not os.path.lexists(target):
+            stack.callback(lambda: marks.update(_mark(target, fresh)))
+        return fresh
+
+    try:
+        with ExitStack() as stack:
+            yield begin
+    except BaseException:
+        for target, mark in marks.items():
+            if _mark(target, target) == {target: mark}:  # no file of others
+                with contextlib.suppress(OSError):
+                    target.unlink()
+        raise
+
+
+def _mark(target: Path, path: Path) -> dict[Path, tuple[int, int]]:
+    """By which the file at ``path`` is known again at ``target``; nothing where there is none."""
+    with contextlib.suppress(OSError):
+        facts = path.lstat()
+        return {target: (facts.st_dev, facts.st_ino)}
+    return {}
 
 
 @contextmanager

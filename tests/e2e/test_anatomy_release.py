@@ -19,7 +19,7 @@ from dpdesk.app.exporting import export_release
 from dpdesk.app.page_checks import public_page
 from dpdesk.app.querying import open_release
 from dpdesk.app.verifying import verify_release
-from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.core.release import CheckStatus, Manifest, VerifyReport
@@ -28,6 +28,7 @@ from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.published import PublishedCsv
 from tests.helpers import clinic
 from tests.helpers.forging import manifest_of, report_again, seal_again
+from tests.helpers.refused_places import refuse_place
 from tests.helpers.stat_files import write_people
 
 Rows = list[list[str]]
@@ -342,6 +343,19 @@ def test_exports_hold_both_tables(
     with pytest.raises(InputError, match=beside.name):
         export_release(made, file_format, out, context.workspace, CancelToken(), silent)
     assert not out.exists()
+
+
+def test_an_export_of_which_one_file_cannot_take_its_place_leaves_none(
+    context: AppContext, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "rows.csv"
+    with monkeypatch.context() as patch:
+        refuse_place(patch, out)
+        with pytest.raises(StorageError):
+            export_release(made, "csv", out, context.workspace, CancelToken(), silent)
+    assert list(tmp_path.iterdir()) == []
+    export_release(made, "csv", out, context.workspace, CancelToken(), silent)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_labels_of_the_source_are_those_of_the_rows_alone(

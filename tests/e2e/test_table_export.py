@@ -15,7 +15,7 @@ import pytest
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.running import run_plan
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, silent
 from dpdesk.core.language import voice_of
 from dpdesk.core.source_spec import SourceSpec
@@ -23,6 +23,7 @@ from dpdesk.core.tabulation import cell_words
 from dpdesk.io.formats.argus import read_metadata
 from dpdesk.io.hierarchyfile import read_argus
 from dpdesk.io.store import DataStore
+from tests.helpers.refused_places import refuse_place
 
 REGIONS = "n1,North,*\nn2,North,*\ns1,South,*\ns2,South,*\n"
 RULE = 'rule = [{ rule = "threshold", n = 3 }]\n'
@@ -271,6 +272,17 @@ def test_a_jj_file_holds_additive_cells_once(
         low, high, down, up = map(Fraction, cell[4:8])
         value = Fraction(cell[1])
         assert low <= value - down < value < value + up <= high
+
+
+def test_no_true_value_is_left_where_one_file_for_argus_cannot_take_its_place(
+    context: AppContext, plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("out.tab", "out.rda", "out-region.hrc"):
+        with monkeypatch.context() as patch:
+            refuse_place(patch, tmp_path / name)
+            with pytest.raises(StorageError):
+                export(context, plain, "argus", tmp_path / "out.tab")
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_files_with_true_values_stay_in_the_agency(

@@ -33,6 +33,7 @@ from dpdesk.io.release_folder import (
     tables_folders,
 )
 from dpdesk.io.workspace import Workspace
+from tests.helpers.refused_places import refuse_place
 
 TODAY = datetime.date(2026, 3, 14)
 SOURCE = hashlib.sha256(b"the source").hexdigest()
@@ -285,6 +286,7 @@ import os, sys
 from pathlib import Path
 from dpdesk.io.release_folder import ReleaseBuilder
 from dpdesk.io.workspace import Workspace
+from tests.helpers.refused_places import refuse_place
 build = ReleaseBuilder(Path(sys.argv[1]), Workspace.open())
 build.__enter__()
 build.write_public("microdata.csv", b"x\\n1\\n")
@@ -317,6 +319,43 @@ def test_a_replaced_file_appears_whole_or_stays_as_it_was(
         fresh.write_text("new")
     assert target.read_text() == "new"
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
+
+
+@pytest.mark.parametrize("refused", ["a.csv", "b.csv", "c.csv"])
+def test_files_that_belong_together_come_together_or_not_at_all(
+    tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    names = ("a.csv", "b.csv", "c.csv")
+
+    def write() -> None:
+        with safewrite.together(workspace) as begin:
+            for name in names:
+                begin(tmp_path / name).write_text(name)
+
+    with monkeypatch.context() as patch:
+        refuse_place(patch, tmp_path / refused)
+        with pytest.raises(StorageError, match=refused):
+            write()
+    assert list(tmp_path.iterdir()) == []
+    write()
+    assert sorted(path.name for path in tmp_path.iterdir()) == list(names)
+
+
+def test_of_files_that_belong_together_none_of_others_is_taken_away(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    def fail() -> None:
+        with safewrite.together(workspace) as begin:
+            begin(tmp_path / "a.csv").write_text("new")
+            begin(tmp_path / "b.csv").write_text("new")
+            (tmp_path / "a.csv").write_text("made by others meanwhile")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "b.csv").write_text("old")
+    with pytest.raises(StorageError):
+        fail()
+    assert (tmp_path / "a.csv").read_text() == "made by others meanwhile"
+    assert (tmp_path / "b.csv").read_text() == "old"
 
 
 def test_a_folder_is_no_target_for_a_file(tmp_path: Path, workspace: Workspace) -> None:

@@ -1,0 +1,21 @@
+"""Files that the disk does not let take their places."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+
+def refuse_place(patch: pytest.MonkeyPatch, target: Path) -> None:
+    """From now on nothing is renamed to ``target``."""
+    rename = Path.replace
+
+    def refused(path: Path, other: Path) -> Path:
+        if other == target:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return rename(path, other)
+
+    patch.setattr(Path, "replace", refused)
