@@ -195,6 +195,21 @@ def damaged(path: Path) -> StorageError:
     )
 
 
+def unsure(path: Path, entry: int) -> StorageError:
+    """The disk failed when an entry was in its place: only a power cut could take it away."""
+    return StorageError(
+        "ledger.unsure",
+        msg(
+            "{path}: the disk failed while entry {entry:,} was written; the entry is there now, "
+            "and counts.",
+            path=path,
+            entry=entry,
+        ),
+        hint="Check the disk, and look at the ledger (`dpdesk ledger show`) before you try again.",
+        details={"path": str(path), "entry": entry},
+    )
+
+
 def missing(path: Path) -> StorageError:
     """There is no such ledger, and none is to be made."""
     return StorageError(

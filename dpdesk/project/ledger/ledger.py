@@ -194,8 +194,9 @@ class Ledger(Closing):
         audit log ends, which the debit keeps.
 
         Raises RefusedError ``ledger.exhausted``, ``ledger.incomparable``; StorageError ``ledger.*``
-        when it cannot be written. Nothing was debited then, except that a disk which fails in the
-        middle of a commit may have kept the debit: then it shows as spent, outcome unknown.
+        when it cannot be written. Nothing was debited then, except that a disk which fails at the
+        end of a commit may have kept the debit: then it shows as spent, outcome unknown, and the
+        error is ``ledger.unsure``.
         """
         request = request_for_ledger(request)
         with self._adding(known):
@@ -387,9 +388,18 @@ class Ledger(Closing):
                 self._catch_up()
                 before = self._book.copy(), self._last
                 yield
-        except BaseException:
-            self._book, self._last = before
+        except BaseException as error:
+            entered, (self._book, self._last) = self._last, before
+            if isinstance(error, sqlite3.Error) and entered != self._last and self._has(*entered):
+                raise file.unsure(self.path, entered[0]) from error
             raise
+
+    def _has(self, number: int, entry: str) -> bool:
+        """Whether the file has this entry."""
+        try:
+            return _hash_of(self._connection, number) == entry
+        except sqlite3.Error:
+            return False
 
     def _witnessed(self) -> tuple[LedgerEntry, ...]:
         return () if self._witness is None else self._witness.entries(self.identity)

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from contextlib import closing
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -280,6 +281,45 @@ def test_on_a_full_disk_nothing_is_debited_and_later_all_goes_on(tmp_path: Path)
         ledger.debit(ask("0.1"))
         assert ledger.check().ok
         assert ledger.book.spending(KEY).pure == Fraction(5 + given, 10)
+
+
+class FailsAtTheEnd(sqlite3.Connection):
+    """A disk that fails once, before a commit or when its journal has gone already."""
+
+    failing = ""
+
+    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+        failing = self.failing if statement == "COMMIT" else ""
+        if failing:
+            self.failing = ""
+        if failing == "after":
+            super().execute(statement)
+        if failing:
+            raise sqlite3.OperationalError("disk I/O error")
+        return super().execute(statement, *values)
+
+
+def test_a_disk_that_fails_at_the_end_of_a_commit_is_told_with_what_it_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, usual = filled(tmp_path / "l.sqlite"), sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", partial(usual, factory=FailsAtTheEnd))
+    with open_here(path) as ledger:
+        assert isinstance(ledger._connection, FailsAtTheEnd)
+        for when, code in (("before", "ledger.unwritable"), ("after", "ledger.unsure")):
+            spent, entries = ledger.book.spending(KEY).pure, len(ledger.entries())
+            for change in (
+                lambda: ledger.debit(ask("0.1")),
+                lambda: ledger.set_limit(KEY, pure("9"), "more room"),
+            ):
+                ledger._connection.failing = when
+                with pytest.raises(StorageError) as error:
+                    change()
+                assert error.value.code == code
+            kept = when == "after"
+            assert len(ledger.entries()) == entries + 2 * kept
+            assert ledger.book.spending(KEY).pure == spent + kept * Fraction(1, 10)
+        assert ledger.check().ok
 
 
 def test_a_damaged_file_is_never_taken_for_a_fresh_ledger(tmp_path: Path) -> None:
