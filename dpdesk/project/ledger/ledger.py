@@ -309,10 +309,10 @@ class Ledger(Closing):
             return
         self._must_hold(NOTHING_KNOWN, self.book, self._witnessed())
         now = datetime.now(UTC).replace(microsecond=0).isoformat()
-        why = self._witness.accept(self.identity, self.path, acting_user(), now, one_line(reason))
-        self._witness.refuse(why)
-        self.unwitnessed = why
+        who, said = acting_user(), one_line(reason)
+        self.unwitnessed = self._witness.accept(self.identity, self.path, who, now, said)
         self._tell()
+        self._witness.refuse(self.unwitnessed, firmly=self._witness.usable())
 
     def lost(self, known: Iterable[LedgerEntry] = ()) -> tuple[LedgerEntry, ...]:
         """The entries that the witness has, or that are ``known``, and the ledger does not."""

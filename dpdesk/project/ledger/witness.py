@@ -162,9 +162,12 @@ class Witness:
         self.refuse(reason)
         return reason
 
-    def refuse(self, reason: str) -> None:
-        """Raise StorageError ``witness.unwritable`` where a place that was named has this fault."""
-        if reason and self.named:
+    def refuse(self, reason: str, *, firmly: bool = False) -> None:
+        """Raise StorageError ``witness.unwritable`` where a place that was named has this fault.
+
+        ``firmly`` also where it was not named.
+        """
+        if reason and (self.named or firmly):
             raise _unwritable(self.path, reason)
 
     def keep(self, ledger: str, path: Path, entries: Iterable[LedgerEntry]) -> str:

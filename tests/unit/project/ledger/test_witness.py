@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -270,6 +271,35 @@ def test_a_full_disk_of_the_witness_burns_no_budget(
         assert not ledger.unwitnessed
         known = witness.entries(ledger.identity)
         assert [one.hash for one in known] == [one.hash for one in ledger.entries()]
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("failing", [1, 2])
+def test_what_is_accepted_is_not_said_to_be_where_the_witness_was_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool, failing: int
+) -> None:
+    witness, writes = Witness(tmp_path / "w.jsonl", named=named), Counter[str]()
+    write = os.write
+
+    def fails_once(handle: int, data: bytes) -> int:
+        writes["all"] += 1
+        return full_disk(handle, data) if writes["all"] == failing else write(handle, data)
+
+    with open_here(tmp_path / "l.sqlite", witness=witness) as ledger:
+        ledger.debit(ask("0.1"))
+        witness.path.unlink()
+        with monkeypatch.context() as patch:
+            patch.setattr("dpdesk.project.ledger.witness.os.write", fails_once)
+            with pytest.raises(StorageError) as error:
+                ledger.accept("the disk broke")
+            assert error.value.code == "witness.unwritable"
+    with open_here(tmp_path / "l.sqlite", witness=witness) as ledger:
+        with pytest.raises(StorageError) as error:
+            ledger.debit(ask("0.1"))
+        assert error.value.code == "witness.lost"
+        ledger.accept("the disk broke")
+        ledger.debit(ask("0.1"))
+        assert len(witness.entries(ledger.identity)) == len(ledger.entries())
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
