@@ -175,6 +175,20 @@ def forked_readers() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def kept_databases() -> Iterator[None]:
+    """Databases in memory are emptied and used again, instead of being made anew."""
+    import duckdb
+
+    from tests.helpers.kept_databases import KeptDatabases
+
+    kept = KeptDatabases()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duckdb, "connect", kept.connect)
+        yield
+    kept.close()
+
+
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
     """The toolkit's bot, with the patience of all tests."""
