@@ -36,6 +36,16 @@ def partition(
 
 def law(groups: np.ndarray, members: np.ndarray) -> Law:
     """How many of the equally likely picks publish each list of values, by the program."""
+    given = tuple(f"{each.dtype} {each.tolist()}" for each in (groups, members))
+    if given not in _LAWS:  # the same few groups come of most ids
+        _LAWS[given] = _law(groups, members)
+    return _LAWS[given]
+
+
+_LAWS: dict[tuple[str, ...], Law] = {}
+
+
+def _law(groups: np.ndarray, members: np.ndarray) -> Law:
     found: Law = Counter()
     released = np.empty(members.size, np.int32)
     for picks in product(range(groups.shape[1]), repeat=members.size):
