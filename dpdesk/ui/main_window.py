@@ -401,18 +401,18 @@ class MainWindow(RequestingWindow):
         self._navigation.chosen.connect(self._on_chosen)
         self._steps.asked.connect(self.go_to_number)
         self._menus.recentAsked.connect(self.openPathAsked)
-        self._menus.choices.said.connect(self._on_message)
+        self._menus.choices.said.connect(self.show_message)
         self._activity.countChanged.connect(self._on_job_count)
         self._strip.jobsAsked.connect(self._activity.show_all)
         self._band.triggered.connect(self._on_band)
-        self._help.closed.connect(self._close_help)
+        self._help.closed.connect(self._help_area.hide)
         self._help.guideAsked.connect(self.guideAsked)
         self._trail.history.chosen.connect(self.momentAsked)
         self._trail.history.allAsked.connect(self.statesAsked)
         self._hub.idle.connect(self._on_idle)
         for entry in self._entries.values():
             entry.panel.statusChanged.connect(self.refresh)
-            entry.panel.messageRaised.connect(self._on_message)
+            entry.panel.messageRaised.connect(self.show_message)
             for header in entry.panel.findChildren(StepHeader):
                 header.explainAsked.connect(self.on_explain)
                 self._help_area.opened.connect(header.show_explained)
@@ -421,10 +421,6 @@ class MainWindow(RequestingWindow):
     def _on_chosen(self, identifier: str) -> None:
         if identifier != self._current:
             self.show_panel(identifier)
-
-    @Slot(str, str)
-    def _on_message(self, kind: str, text: str) -> None:
-        self.show_message(kind, text)
 
     @Slot(int)
     def _on_job_count(self, count: int) -> None:
@@ -436,10 +432,6 @@ class MainWindow(RequestingWindow):
             entry = self._entries[self._current]
             text = entry.panel.explanation() or self.tr("There is nothing to add here.")
             self._help.explain(entry.title, text, entry.panel.guide_page())
-
-    @Slot()
-    def _close_help(self) -> None:
-        self._help_area.hide()
 
     def _title(self) -> None:
         name = self._document or "DPDesk"
@@ -474,7 +466,7 @@ class MainWindow(RequestingWindow):
             )
             return
         if not self._closing:
-            self._remember()
+            self._settings.change(geometry=geometry_text(self), layout=layout_text(self))
             self._closing = True
         if self._hub.busy:
             event.ignore()
@@ -506,6 +498,3 @@ class MainWindow(RequestingWindow):
         else:
             self._band.clear()
             self.messageTriggered.emit(identifier)
-
-    def _remember(self) -> None:
-        self._settings.change(geometry=geometry_text(self), layout=layout_text(self))

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 from dpdesk.app.review.review_picture import look_at_file
 from dpdesk.core.jobs import CancelToken
 from dpdesk.ui.jobs import JobHub
-from dpdesk.ui.panels.review import file_view
-from dpdesk.ui.panels.review.file_view import FileView
+from dpdesk.ui.panels.review import decide_page
+from dpdesk.ui.panels.review.decide_page import FileView
 from dpdesk.ui.theme import ThemeManager
 
 
@@ -40,7 +40,7 @@ def test_a_pdf_is_shown_as_its_page_and_opened_by_a_button(
     willing: bool,
 ) -> None:
     desktop = _Desktop(willing=willing)
-    monkeypatch.setattr(file_view, "QDesktopServices", desktop)
+    monkeypatch.setattr(decide_page, "QDesktopServices", desktop)
     (tmp_path / "report.pdf").write_bytes(b"%PDF-1.7 ...")
     if printed:
         (tmp_path / "report.html").write_text("<p>Of 20 rows, 19 are kept.</p>")

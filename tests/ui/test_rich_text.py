@@ -149,7 +149,7 @@ def test_no_module_of_the_window_asks_for_rich_text(word: str) -> None:
         if word in names or ("<" in word and any(word in text for text in texts))
     ]
     pages = {
-        "setHtml": {"file_view.py"},
+        "setHtml": {"decide_page.py"},
         "QTextBrowser": {"states.py"},
         "setMarkdown": {"guide.py"},
     }

@@ -445,8 +445,8 @@ class BrowsePage(QWidget):
         layout.addWidget(self._build_cell())
         self.assumption = note()
         layout.addWidget(self.assumption)
-        self.grid.selectionModel().currentChanged.connect(self._on_current)
-        self.grid.activated.connect(self._on_activated)
+        self.grid.selectionModel().currentChanged.connect(self._tell_cell)
+        self.grid.activated.connect(self._on_keep)
         self.grid.horizontalHeader().setSectionsClickable(True)
         self.grid.horizontalHeader().sectionClicked.connect(self._on_head)
         self.show_pivot(None, 0.3)
@@ -551,10 +551,6 @@ class BrowsePage(QWidget):
             widget.setVisible(identifier != BARS)
         self._draw()
 
-    @Slot(QModelIndex, QModelIndex)
-    def _on_current(self, now: QModelIndex, before: QModelIndex) -> None:
-        self._tell_cell()
-
     def _tell_cell(self) -> None:
         pivot, place = self.model.pivot, self._place()
         self.keep.setEnabled(False)
@@ -571,10 +567,6 @@ class BrowsePage(QWidget):
     def _place(self) -> tuple[int, int] | None:
         index = self.grid.currentIndex()
         return self.model.place(index) if index.isValid() else None
-
-    @Slot(QModelIndex)
-    def _on_activated(self, index: QModelIndex) -> None:
-        self._on_keep()
 
     @Slot()
     def _on_sort(self) -> None:

@@ -214,7 +214,7 @@ class ChartView(QWidget):
         self._movable = False
         self._lines: PointLines | None = None
         self._build()
-        theme.changed.connect(self._on_theme)
+        theme.changed.connect(self._restyle)
         self._restyle(theme.theme)
         self.set_placeholder(self.tr("Nothing to show yet."))
 
@@ -539,11 +539,6 @@ class ChartView(QWidget):
         point = self._point_of(index)
         if point is not None:
             self.pointPicked.emit(point)
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        # Not to be overridden: Qt would go on to call the slot of a subclass whose view is gone.
-        self._restyle(theme)
 
     def _restyle(self, theme: Theme) -> None:
         self._export.setIcon(icon("save", theme.tokens, size=theme.icon))

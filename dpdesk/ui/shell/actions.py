@@ -225,7 +225,7 @@ class CommandPalette(QFrame):
         for widget in (self._line, self._list, self._none):
             layout.addWidget(widget)
         self._line.textChanged.connect(self._filter)
-        self._list.itemClicked.connect(self._on_clicked)
+        self._list.itemClicked.connect(self._perform)
         self.hide()
 
     @Slot()
@@ -303,10 +303,6 @@ class CommandPalette(QFrame):
             self._list.setCurrentItem(items[0])
         self._list.setVisible(bool(found))
         self._none.setVisible(not found)
-
-    @Slot(QTreeWidgetItem)
-    def _on_clicked(self, item: QTreeWidgetItem) -> None:
-        self._perform(item)
 
     def _perform(self, item: QTreeWidgetItem | None) -> None:
         if item is None or not item.flags() & Qt.ItemFlag.ItemIsEnabled:

@@ -167,14 +167,10 @@ class ActivityList(QFrame):
     def _show(self, number: int) -> None:
         _, state = self._waiting.pop(number)
         shown = JobRow(state, self)
-        shown.cancelAsked.connect(self._on_cancel)
+        shown.cancelAsked.connect(self._hub.end)
         self._rows[number] = shown
         self._layout.addWidget(shown)
         self._show_rows()
-
-    @Slot(int)
-    def _on_cancel(self, number: int) -> None:
-        self._hub.end(number)
 
 
 def share_done(state: JobState) -> float:

@@ -312,7 +312,7 @@ class FrontStack(QStackedWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.currentChanged.connect(self._on_turned)
+        self.currentChanged.connect(self.updateGeometry)
 
     def minimumSizeHint(self) -> QSize:
         """The least size of the page in front."""
@@ -325,10 +325,6 @@ class FrontStack(QStackedWidget):
         """The size that the page in front likes."""
         page = self.currentWidget()
         return QSize(0, 0) if page is None else page.sizeHint()
-
-    @Slot()
-    def _on_turned(self) -> None:
-        self.updateGeometry()
 
 
 class MeasuredLayout(QLayout):

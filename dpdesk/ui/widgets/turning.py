@@ -403,7 +403,7 @@ class Sides(QWidget):
         self._parts = splitter(name, (left.widget, right.widget), (0, 1))
         self._parts.splitterMoved.connect(self._on_moved)
         column(self).addWidget(self._parts)
-        theme.changed.connect(self._on_theme)
+        theme.changed.connect(self._fit)
         area = left.widget
         inner = area.widget() if isinstance(area, QScrollArea) else None
         if inner is not None:
@@ -440,10 +440,6 @@ class Sides(QWidget):
     @Slot()
     def _on_moved(self) -> None:
         self._moved = True
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self._fit()
 
     def _fit(self) -> None:
         theme, left = self._theme.theme, self._left.widget

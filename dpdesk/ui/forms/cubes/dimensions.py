@@ -251,7 +251,7 @@ class DomainsField(Field):
         self.choice.setAccessibleName(self.tr("Dimension whose categories are shown"))
         self.choice.set_help(self.tr("The dimension whose categories are shown below"))
         leave_wheel(self.choice)
-        self.choice.currentIndexChanged.connect(self._on_choice)
+        self.choice.currentIndexChanged.connect(self._show_current)
         self.area = TextArea()
         self._name(self.area)
         self.area.setPlaceholderText(
@@ -472,10 +472,6 @@ class DomainsField(Field):
         self.left.emit()
 
     # -- reactions
-
-    @Slot()
-    def _on_choice(self) -> None:
-        self._show_current()
 
     @Slot()
     def _on_text(self) -> None:

@@ -288,7 +288,7 @@ class AttributesPanel(Panel):
         self.filter.setPlaceholderText(self.tr("name, role or type"))
         self.filter.setToolTip(self.tr("Show only columns whose name, role or type contains this"))
         self.filter.setAccessibleName(self.tr("Filter columns"))
-        self.filter.textChanged.connect(self._on_filter)
+        self.filter.textChanged.connect(self._fill)
         label.setBuddy(self.filter)
         self.accept_button = QPushButton()
         self.accept_button.clicked.connect(self._on_accept)
@@ -485,10 +485,6 @@ class AttributesPanel(Panel):
         if source is not None and name:
             what = msg("{column}: numbers made coarser", column=name)
             self._workbench.apply(SetSource(coarser_source(source, name, numbers), what=what))
-
-    @Slot(str)
-    def _on_filter(self, text: str) -> None:
-        self._fill()
 
     @Slot(object)
     def _on_role(self, role: Role) -> None:

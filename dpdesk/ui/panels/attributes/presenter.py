@@ -237,12 +237,8 @@ def status(rows: Sequence[Row], qis: int, *, needed: bool = True) -> PanelStatus
 
 def top_text(profile: ColumnProfile) -> str:
     """The most frequent values in one line."""
-    shown = [_short(value.value) for value in profile.top[:_TOP_SHOWN]]
+    shown = [short_name(value.value, _LONGEST_VALUE) for value in profile.top[:_TOP_SHOWN]]
     return ", ".join(shown) + (", …" if profile.distinct > len(shown) else "")
-
-
-def _short(text: str) -> str:
-    return short_name(text, _LONGEST_VALUE)
 
 
 def note(row: Row) -> str:

@@ -146,7 +146,7 @@ class ComparePanel(Panel):
         self._asked = 0
         self._build()
         self.follow(workbench.changed)
-        theme.changed.connect(self._on_theme)
+        theme.changed.connect(self._fit)
         self._fit()
         self._refresh()
 
@@ -318,7 +318,7 @@ class ComparePanel(Panel):
         set_look(self._answer, "strong")
         layout.addWidget(self._answer)
         self._strip = FoldingStrip(self.tr("What to compare"))
-        self._strip.chosen.connect(self._on_chosen)
+        self._strip.chosen.connect(self._show_current)
         layout.addWidget(self._strip)
         self._stack = FrontStack()
         self._stack.addWidget(self._build_points())
@@ -532,14 +532,6 @@ class ComparePanel(Panel):
     def _on_axis(self) -> None:
         self._axes = (str(self._x.currentData()), str(self._y.currentData()))
         self._show_current()
-
-    @Slot(str)
-    def _on_chosen(self, identifier: str) -> None:
-        self._show_current()
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self._fit()
 
     def _fit(self) -> None:
         self._stack.setMinimumHeight(self._theme.theme.ems(LEAST_EMS))

@@ -127,7 +127,7 @@ class PicturePane(QWidget):
         self.chart.set_placeholder(self.tr("Counting the values…"))
         self.chart.pointPicked.connect(self._on_bar)
         column(self).addWidget(self.chart)
-        theme.changed.connect(self._on_theme)
+        theme.changed.connect(self._draw)
 
     def show_look(self, look: HierarchyAnswer | None, level: int) -> None:
         """Show a level of a hierarchy; the same again is not drawn again."""
@@ -180,10 +180,6 @@ class PicturePane(QWidget):
         codes = barred_codes(self._look.examined.preview, self._level, self._bars)
         if 0 <= index < len(codes):
             self.valuePicked.emit(int(codes[index]))
-
-    @Slot(object)
-    def _on_theme(self, theme: Theme) -> None:
-        self._draw()
 
 
 class BeforeAfterPane(QWidget):

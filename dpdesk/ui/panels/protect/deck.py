@@ -166,7 +166,7 @@ class ChartDeck(QWidget):
         self._opened_beside = False
         # A chart is slow to be made when it is asked for; here the whole window is being made.
         self._spare = [self._made_view() for _ in range(SPARE)]
-        theme.changed.connect(self._on_theme)
+        theme.changed.connect(self._fit)
 
     # -- what is shown
 
@@ -342,10 +342,6 @@ class ChartDeck(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two pictures side by side where both stay readable."""
         super().resizeEvent(event)
-        self._fit()
-
-    @Slot(object)
-    def _on_theme(self, theme: object) -> None:
         self._fit()
 
     def _fit(self) -> None:

@@ -349,7 +349,7 @@ class PivotPage(QWidget):
         self.choice.setAccessibleName(self.tr("Table"))
         self.choice.set_help(self.tr("Which of the tables is shown"))
         leave_wheel(self.choice)
-        self.choice.currentIndexChanged.connect(self._on_chosen)
+        self.choice.currentIndexChanged.connect(self._show)
         self.as_published = QCheckBox(self.tr("As published"))
         self.as_published.setToolTip(self.tr("Show what readers of the table see"))
         self.as_published.toggled.connect(self._on_published)
@@ -437,10 +437,6 @@ class PivotPage(QWidget):
         self._told.setText("\n".join(said(sentence) for sentence in story.sentences))
 
     # -- reactions
-
-    @Slot(int)
-    def _on_chosen(self, place: int) -> None:
-        self._show()
 
     @Slot(bool)
     def _on_published(self, published: bool) -> None:

@@ -520,7 +520,7 @@ class PreparePage(Page):
         browse = QPushButton(self.tr("&Browse…"))
         browse.setAccessibleName(self.tr("Browse… for the folder of the release"))
         browse.setToolTip(self.tr("Choose where the release folder is created"))
-        browse.clicked.connect(self._on_browse)
+        browse.clicked.connect(self.browseAsked)
         fields.addWidget(label, 1, 0)
         fields.addWidget(self._folder, 1, 1)
         fields.addWidget(browse, 1, 2)
@@ -539,7 +539,7 @@ class PreparePage(Page):
         self._write = QPushButton(self.tr("&Write the release"))
         self._write.setAccessibleName(self.tr("Write the release"))
         set_look(self._write, "primary")
-        self._write.clicked.connect(self._on_write)
+        self._write.clicked.connect(self.writeAsked)
         line.addWidget(self._note, 1)
         line.addWidget(self._write)
         self.set_can_write(False)
@@ -548,14 +548,6 @@ class PreparePage(Page):
     @Slot(int)
     def _on_language(self, place: int) -> None:
         self.languageChosen.emit(str(self._language.itemData(place)))
-
-    @Slot()
-    def _on_browse(self) -> None:
-        self.browseAsked.emit()
-
-    @Slot()
-    def _on_write(self) -> None:
-        self.writeAsked.emit()
 
 
 PROTECT, SPEND, KEEP = "protect", "spend", "keep"
@@ -582,7 +574,7 @@ class Preparing(QObject):
         self._target.checked.connect(self._on_folder_checked)
         page.titleEdited.connect(self._on_title)
         page.languageChosen.connect(self._on_language)
-        page.folderEdited.connect(self._on_folder)
+        page.folderEdited.connect(self._target.type)
         page.browseAsked.connect(self._on_browse)
         page.writeAsked.connect(self.write)
         page.band.triggered.connect(self._on_band)
@@ -773,10 +765,6 @@ class Preparing(QObject):
     @Slot(str)
     def _on_language(self, code: str) -> None:
         self._bench.apply(SetLanguage(code))
-
-    @Slot(str)
-    def _on_folder(self, text: str) -> None:
-        self._target.type(text)
 
     @Slot()
     def _on_browse(self) -> None:

@@ -148,7 +148,7 @@ class StatusPage(QWidget):
         self._again = QPushButton(self.tr("Look a&gain"))
         self._again.setAccessibleName(self.tr("Look at the review again"))
         self._again.setToolTip(self.tr("Read the release folder and its review again"))
-        self._again.clicked.connect(self._on_again)
+        self._again.clicked.connect(self.lookAsked)
         self.bar.add(self._again)
         self._people = QPushButton(self.tr("People and &keys…"))
         self._people.setAccessibleName(self.tr("People and keys…"))
@@ -253,10 +253,6 @@ class StatusPage(QWidget):
         place = None if sender is None else self._places.get(Relation(sender.property("relation")))
         if place is not None:
             self.openAsked.emit(place)
-
-    @Slot()
-    def _on_again(self) -> None:
-        self.lookAsked.emit()
 
 
 STANDING, DECIDE = "standing", "decide"
