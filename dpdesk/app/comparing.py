@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import enter
-from dpdesk.app.planning import placed, prepare_cells, prepare_rows
+from dpdesk.app.planning import PlacedPlan, placed, placed_work, prepare_cells, prepare_rows
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report
@@ -38,7 +38,6 @@ __all__ = [
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.app.prepared import Prepared, PreparedCells, PreparedRows, PreparedTables
-    from dpdesk.core.hierarchy import Hierarchy
     from dpdesk.core.plan import Plan
     from dpdesk.core.query import Answer, Query
     from dpdesk.engine.method import Method
@@ -63,9 +62,7 @@ def compare_work(
     """
     from dpdesk.project.work import THE_WORK
 
-    place = work.to_plan(), work.base, THE_WORK
-    given = *place, token, report, data, work.hand_made()
-    with _looked_at(context, *given) as prepared:
+    with _looked_at(context, placed_work(work, THE_WORK), token, report, data) as prepared:
         return _compared(prepared, token, report)
 
 
@@ -79,11 +76,9 @@ def compare_plan(
     for the source itself, and for data that a budget was spent on.
     """
     given = placed(plan)
-    plain = given.plan if twin is None else _twin_of(given.plan, given.base, twin)
-    place = plain, given.base, given.name
-    with _looked_at(
-        context, *place, token, report, None, given.hierarchies, public=twin is not None
-    ) as prepared:
+    if twin is not None:
+        given = replace(given, plan=_twin_of(given.plan, given.base, twin))
+    with _looked_at(context, given, token, report, public=twin is not None) as prepared:
         found = _compared(prepared, token, report)
     return found if twin is None else tuple(replace(each, badge=TWIN) for each in found)
 
@@ -144,16 +139,13 @@ def redesign_work(
     """
     from dpdesk.project.work import THE_WORK
 
-    place = work.to_plan(), work.base, THE_WORK
-    given = *place, token, report, data, work.hand_made()
-    return _redesigned(_prepared(context, *given), token, report)
+    placed = placed_work(work, THE_WORK)
+    return _redesigned(_prepared(context, placed, token, report, data), token, report)
 
 
 def redesign_plan(context: AppContext, plan: Path, token: CancelToken, report: Report) -> Redesign:
     """The same for a plan file; also raises what reading it and its source raises."""
-    given = placed(plan)
-    place = given.plan, given.base, given.name
-    with _prepared(context, *place, token, report, None, given.hierarchies) as prepared:
+    with _prepared(context, placed(plan), token, report) as prepared:
         return _redesigned(prepared, token, report)
 
 
@@ -171,13 +163,10 @@ def _redesigned(
 @contextmanager
 def _looked_at(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    given: PlacedPlan,
     token: CancelToken,
     report: Report,
-    data: DataStore | None,
-    hierarchies: Mapping[str, Hierarchy],
+    data: DataStore | None = None,
     *,
     public: bool = False,
 ) -> Iterator[PreparedRows | PreparedCells | PreparedTables]:
@@ -187,18 +176,19 @@ def _looked_at(
     Rows of a method with noise are read as a release would read them; InputError
     ``method.no-trial`` for others that pay.
     """
-    given = context, plan, base, where, token, report, data, hierarchies
-    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
+    method = context.registry.ready(given.plan.protection.method, f"{given.name}, [protection]")
     if noise_of(method) is None:
-        prepared: PreparedRows | PreparedCells | PreparedTables = _prepared(*given)
+        prepared: PreparedRows | PreparedCells | PreparedTables = _prepared(
+            context, given, token, report, data
+        )
     elif compared_of(method) is None:
-        raise _not_compared(where, method)
+        raise _not_compared(given.name, method)
     else:
-        prepared = prepare_tables(*given, spending=True)
+        prepared = prepare_tables(context, given, token, report, data, spending=True)
     with prepared:
         if priced_of(method) is not None:
             if public:
-                _refuse_protected(context, base, prepared, token)
+                _refuse_protected(context, given.base, prepared, token)
             facts = {"sha256": prepared.data.sha256, "method": method.id}
             enter(
                 context,
@@ -211,18 +201,15 @@ def _looked_at(
 
 def _prepared(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    given: PlacedPlan,
     token: CancelToken,
     report: Report,
-    data: DataStore | None,
-    hierarchies: Mapping[str, Hierarchy],
+    data: DataStore | None = None,
 ) -> PreparedRows | PreparedCells:
     """A plan whose data may be looked at; InputError ``method.no-trial`` for one that pays."""
-    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
+    method = context.registry.ready(given.plan.protection.method, f"{given.name}, [protection]")
     make = prepare_rows if cells_of(method) is None else prepare_cells
-    return make(context, plan, base, where, token, report, data, hierarchies)
+    return make(context, given, token, report, data)
 
 
 def true_answer_of_work(

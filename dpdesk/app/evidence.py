@@ -146,21 +146,15 @@ def review_page(
     recorded = parse_canonical(canonical_json(evidence))
     recorded = read_again(recorded, recorded.get(TABLE))
     with speaking(language):
-        if noise_of(method) is not None:
-            from dpdesk.report import choices, cubes, graphs, itemsets
-
-            content = cubes.CubeReport(manifest, recorded, method, book)
-            pages = {
-                Content.GRAPH: graphs.render_report,
-                Content.ITEMSETS: itemsets.render_report,
-                Content.CHOICES: choices.render_report,
-            }
-            kind = method.capabilities.content
-            return pages.get(kind or Content.TABLES, cubes.render_report)(content)
         from dpdesk.report.review import ReviewContent, render_review
 
+        content = ReviewContent(manifest, recorded, method, book)
+        if noise_of(method) is not None:
+            from dpdesk.report.noisy import render_report
+
+            return render_report(content)
         if method.capabilities.content is Content.CELLS:
             from dpdesk.report import tables
 
-            return tables.render_report(ReviewContent(manifest, recorded, method))
-        return render_review(ReviewContent(manifest, recorded, method))
+            return tables.render_report(content)
+        return render_review(content)

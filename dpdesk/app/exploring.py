@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import placed_work, prepare_rows
 from dpdesk.app.prepared import Prepared, PreparedCells, PreparedRows
 from dpdesk.app.private.pinning import as_read, is_pinned, pinned_source
 from dpdesk.app.witnessing import noise_notes
@@ -243,16 +243,15 @@ def ready(
     """
     from dpdesk.app.running import prepare
 
-    plan, at_hand = work.to_plan(), work.hand_made()
-    return prepare(context, plan, work.base, name, token, report, data, at_hand, spending=spending)
+    placed = placed_work(work, name)
+    return prepare(context, placed, token, report, data, spending=spending)
 
 
 def ready_rows(
     context: AppContext, data: DataStore, work: WorkState, token: CancelToken, report: Report
 ) -> PreparedRows:
     """As :func:`ready`, for work that releases rows; InputError ``method.no-trial`` for other."""
-    plan, at_hand = work.to_plan(), work.hand_made()
-    return prepare_rows(context, plan, work.base, THE_WORK, token, report, data, at_hand)
+    return prepare_rows(context, placed_work(work, THE_WORK), token, report, data)
 
 
 def is_private(context: AppContext, work: WorkState) -> bool:

@@ -35,7 +35,7 @@ from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list
 from dpdesk.engine.method import Method
-from dpdesk.engine.methods.k_anonymity.pseudonym_words import linkages_from
+from dpdesk.engine.methods.k_anonymity.guarantee import linkages_from
 from dpdesk.engine.registry import rows_of
 from dpdesk.io.release_folder import ABOUT, MANIFEST
 
@@ -66,15 +66,14 @@ def public_page(
 
     What ``render_about`` raises for a manifest that is not of the right shape is raised here too.
     """
-    from dpdesk.report import diverted
-    from dpdesk.report.about import AboutContent, describe_columns, render_about
+    from dpdesk.report.about import AboutContent, describe_columns, render_about, render_drawn
 
     with speaking(language):
         columns = describe_columns(published, manifest, method, token, book)
         content = AboutContent(manifest, method, columns)
         rows = rows_of(method)
         drawn = rows is not None and rows.draws and not rows.advice
-        return diverted.render_about(content) if drawn else render_about(content)
+        return render_drawn(content) if drawn else render_about(content)
 
 
 @contextmanager

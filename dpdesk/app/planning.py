@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
+    from dpdesk.project.work import WorkState
 
 
 # Codes for missing values are none of the numbers that a range of a recoding covers.
@@ -68,7 +69,6 @@ def missing_apart(hierarchy: Hierarchy, data: DataStore) -> tuple[Hierarchy, str
     )
 
 
-_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 ON_FILES = frozenset({"hierarchy.reading", "population.reading"})
 """Notes on files that a release does not hold, so that nobody can make them again from it."""
 
@@ -83,7 +83,7 @@ class PlacedPlan:
     plan: Plan
     base: Path
     name: str
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: _NO_HIERARCHIES)
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
 
 
 def placed(plan: Path | PlacedPlan) -> PlacedPlan:
@@ -95,15 +95,17 @@ def placed(plan: Path | PlacedPlan) -> PlacedPlan:
     return PlacedPlan(read_plan(plan), plan.absolute().parent, plan.name)
 
 
+def placed_work(work: WorkState, name: str) -> PlacedPlan:
+    """The plan of the work, with the hierarchies that were made by hand."""
+    return PlacedPlan(work.to_plan(), work.base, name, work.hand_made())
+
+
 def prepare_rows(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    asked: PlacedPlan,
     token: CancelToken,
     report: Report,
     data: DataStore | None = None,
-    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
     *,
     spending: bool = False,
 ) -> PreparedRows:
@@ -113,16 +115,16 @@ def prepare_rows(
     nothing is at hand, and where something may be spent on it. Raises InputError
     ``method.no-trial`` for a plan that draws noise.
     """
+    plan, base, where = asked.plan, asked.base, asked.name
     chosen, parameters = check_protection(context, plan, where)
     method = rows_of(chosen)
     if method is None:
         raise _no_trial(chosen, where)
     notes = _Notes(report)
-    ready = dict(hierarchies)
-    ready |= _read_files(plan, _Uses(method, parameters), base, hierarchies, token, notes)
+    ready = read_files(asked, token, notes.add, _Uses(method, parameters).has_hierarchy(plan))
     store = data
     if store is None or (spending and paid_rows_of(method) is not None):
-        store = _opened(context, plan, method, parameters, base, where, token, report)
+        store = _opened(context, asked, method, parameters, token, report)
     try:
         plan, given = _noted(
             plan, method, parameters, ready, store, store.name, where, token, notes
@@ -155,22 +157,20 @@ def prepare_rows(
 
 def _opened(
     context: AppContext,
-    plan: Plan,
+    asked: PlacedPlan,
     method: RowsMethod,
     parameters: Mapping[str, ParameterValue],
-    base: Path,
-    where: str,
     token: CancelToken,
     report: Report,
 ) -> DataStore:
     """The source, read as methods of its kind read it."""
     priced = paid_rows_of(method)
     if priced is None:
-        return open_data(context, plan, base, token, report)
+        return open_data(context, asked.plan, asked.base, token, report)
     from dpdesk.app.private.pinning import open_pinned
 
     drawn = priced.drawn_from(parameters)
-    return open_pinned(context, plan, base, where, token, report, drawn)
+    return open_pinned(context, asked, token, report, drawn)
 
 
 def read_population(
@@ -258,13 +258,10 @@ def _noted(
 
 def prepare_cells(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    asked: PlacedPlan,
     token: CancelToken,
     report: Report,
     data: DataStore | None = None,
-    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
 ) -> PreparedCells:
     """Make a plan that releases protected tables ready; see :func:`dpdesk.app.running.prepare`.
 
@@ -273,14 +270,13 @@ def prepare_cells(
     from dpdesk.app.cells import edit_keys
     from dpdesk.app.marks import with_marks
 
-    plan = with_marks(plan, base)
+    plan, base, where = with_marks(asked.plan, asked.base), asked.base, asked.name
     chosen, parameters = check_protection(context, plan, where)
     method = cells_of(chosen)
     if method is None:
         raise _no_trial(chosen, where)
     notes = _Notes(report)
-    ready = dict(hierarchies)
-    ready |= _read_files(plan, _Uses(method, parameters), base, hierarchies, token, notes)
+    ready = read_files(asked, token, notes.add, _Uses(method, parameters).has_hierarchy(plan))
     ready |= _own_hierarchies(plan, base, token, notes)
     store = data or open_data(context, plan, base, token, report)
     try:
@@ -392,6 +388,11 @@ class _Uses:
 
     def effective(self, roles: Mapping[str, Role]) -> dict[str, Role]:
         return dict(self._method.effective_roles(roles, self._parameters))
+
+    def has_hierarchy(self, plan: Plan) -> set[str]:
+        """The attributes of the plan whose hierarchies are used."""
+        roles = self.effective({name: spec.role for name, spec in plan.attributes.items()})
+        return {name for name, role in roles.items() if role in self.roles}
 
 
 def check_protection(
@@ -589,28 +590,26 @@ def note_without_effect(
             )
 
 
-def _read_files(
-    plan: Plan,
-    uses: _Uses,
-    base: Path,
-    at_hand: Mapping[str, Hierarchy],
+def read_files(
+    asked: PlacedPlan,
     token: CancelToken,
-    notes: _Notes,
+    note: Callable[[str, str], None],
+    wanted: Collection[str],
 ) -> dict[str, Hierarchy]:
-    """Hierarchy files of the plan, read before the data so that a bad one is told at once."""
+    """The hierarchies at hand and the files of the ``wanted`` columns; InputError for a bad one.
+
+    They are read before the data so that a bad one is told at once.
+    """
     from dpdesk.io.hierarchyfile import open_hierarchy
 
-    found: dict[str, Hierarchy] = {}
-    roles = uses.effective({name: spec.role for name, spec in plan.attributes.items()})
-    for name, spec in plan.attributes.items():
-        if name in at_hand or roles[name] not in uses.roles:
-            continue
-        if isinstance(spec.hierarchy, HierarchyFile):
+    found = dict(asked.hierarchies)
+    for name, spec in asked.plan.attributes.items():
+        if name in wanted and name not in found and isinstance(spec.hierarchy, HierarchyFile):
             token.check()
-            reading = open_hierarchy(base / spec.hierarchy.path, name)
+            reading = open_hierarchy(asked.base / spec.hierarchy.path, name)
             found[name] = reading.hierarchy
             for sentence in reading.notes:
-                notes.add("hierarchy.reading", sentence)
+                note("hierarchy.reading", sentence)
     return found
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.release import ReleasedContent, ReleaseFacts
     from dpdesk.engine.method import MethodInput
-    from dpdesk.engine.querying import QueryableMethod, TrueMethod
+    from dpdesk.engine.querying import Questions, TrueMethod
     from dpdesk.io.release_content import ReleaseContent
     from dpdesk.io.store import DataStore
 
@@ -56,7 +56,7 @@ class OpenRelease:
 
     about: AskedRelease
     content: ReleasedContent
-    method: QueryableMethod
+    questions: Questions
     truth: TrueMethod | None = None
     warnings: tuple[str, ...] = ()
 
@@ -64,7 +64,7 @@ class OpenRelease:
         """The answer; InputError ``query.*``, RefusedError ``query.refused``, Cancelled."""
         query = query.spelled_as([column.name for column in self.about.askable.columns])
         with told(self.about.folder):
-            answer = self.method.answer(query, self.content, token, report)
+            answer = self.questions.answer(query, self.content, token)
         return replace(answer, warnings=(*answer.warnings, *self.warnings))
 
 
@@ -92,10 +92,11 @@ def open_release(
             ),
         )
     with told(folder):
-        askable = answers.askable(content, token)
+        questions = answers.questions()
+        askable = questions.askable(content, token)
     about = AskedRelease(folder, content.manifest.title, name, askable)
     cautions = cautions_of(context, content.manifest)
-    return OpenRelease(about, content, answers, truth_of(method), cautions)
+    return OpenRelease(about, content, questions, truth_of(method), cautions)
 
 
 def open_listed(context: AppContext, folder: Path, token: CancelToken) -> ReleaseContent:

@@ -238,8 +238,7 @@ def design_risk(
     """The odds that a plan's design allows, and its expected errors; nothing is spent."""
     from dpdesk.app.private.preparing import prepare_tables
 
-    place = given.plan, given.base, given.name
-    with prepare_tables(context, *place, token, report, hierarchies=given.hierarchies) as prepared:
+    with prepare_tables(context, given, token, report) as prepared:
         guarantee = prepared.design.guarantee
         return RiskReport(
             "plan",

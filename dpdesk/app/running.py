@@ -86,38 +86,31 @@ from dpdesk.report.printing import PRINTER, Printer
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
     from dpdesk.core.cuboid import CuboidTable
-    from dpdesk.core.plan import Plan
     from dpdesk.io.store import DataStore
-
-_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 
 
 def prepare(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    asked: PlacedPlan,
     token: CancelToken,
     report: Report,
     data: DataStore | None = None,
-    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
     *,
     spending: bool = False,
 ) -> Prepared:
     """Make a plan ready to run, whatever it releases.
 
-    ``base`` is the folder to which paths of the plan are relative; ``where`` names the plan in
-    messages. ``data`` is a store that is open already (it stays open); ``hierarchies`` are values
-    at hand that replace what the plan says for their attributes. ``spending`` says that a budget
-    may be spent on it: see :func:`dpdesk.app.private.preparing.prepare_tables`.
+    ``data`` is a store that is open already (it stays open). ``spending`` says that a budget may
+    be spent on it: see :func:`dpdesk.app.private.preparing.prepare_tables`.
 
     Raises InputError for whatever the plan gets wrong (unknown method, key, column; a value out of
     range; a bad hierarchy) and StorageError for files that cannot be read.
     """
     from dpdesk.app.private.preparing import prepare_tables
 
-    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
-    given = context, plan, base, where, token, report, data, hierarchies
+    place = f"{asked.name}, [protection]"
+    method = context.registry.ready(asked.plan.protection.method, place)
+    given = context, asked, token, report, data
     if noise_of(method) is not None:
         return prepare_tables(*given, spending=spending)
     if cells_of(method) is not None:
@@ -133,9 +126,7 @@ def prepare_plan(
     Paths in a file are relative to its folder. Raises InputError ``method.no-trial`` for a plan
     that draws noise, and what reading the plan and :func:`prepare` raise.
     """
-    given = placed(plan)
-    place = given.plan, given.base, given.name
-    return prepare_rows(context, *place, token, report, hierarchies=given.hierarchies)
+    return prepare_rows(context, placed(plan), token, report)
 
 
 def run_plan(
@@ -157,10 +148,7 @@ def run_plan(
     check_out(out)
     given = placed(plan)
     warm_checker()
-    place = given.plan, given.base, given.name
-    with prepare(
-        context, *place, token, report, hierarchies=given.hierarchies, spending=True
-    ) as prepared:
+    with prepare(context, given, token, report, spending=True) as prepared:
         return write_release(context, prepared, out, token, report)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.page_checks import recorded_hierarchies
+from dpdesk.app.planning import PlacedPlan
 from dpdesk.app.prepared import PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.app.querying import told, verified
@@ -77,17 +78,9 @@ class Shop:
         spending: bool = False,
     ) -> PreparedTables:
         """Another plan of this shop, made ready: see :func:`prepare_tables`."""
+        given = PlacedPlan(plan, self.base, self.where, self.hand_made)
         return prepare_tables(
-            context,
-            plan,
-            self.base,
-            self.where,
-            token,
-            report,
-            self.data,
-            self.hand_made,
-            self.recorded,
-            spending=spending,
+            context, given, token, report, self.data, self.recorded, spending=spending
         )
 
 

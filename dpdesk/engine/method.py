@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, overload, runtime_checkable
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
@@ -452,6 +452,66 @@ class RowsMethod(Method):
         Called when the claims were checked with the source and none failed.
         """
         return None
+
+
+_Json: TypeAlias = Mapping[str, object]
+_Checks: TypeAlias = tuple[ClaimCheck, ...]
+_Worded: TypeAlias = Callable[..., Guarantee]
+
+
+@dataclass(frozen=True)
+class RowsChecking:
+    """The verifiers of rows that are drawn, of the plain table of a manifest: see the methods of
+    :class:`DrawnRowsMethod` that call them. ``worded`` words its guarantee again for the first two.
+    """
+
+    worded: _Worded
+    public: Callable[[_Json, PublishedTable, _Worded, CancelToken], _Checks]
+    with_source: Callable[
+        [_Json, PublishedTable, MethodInput, RowDifference, _Worded, CancelToken], _Checks
+    ]
+    evidence_fault: Callable[[_Json, _Json, PublishedTable, CancelToken], str | None]
+
+
+class DrawnRowsMethod(RowsMethod):
+    """A method of rows of which something is drawn, so that they are compared with their source."""
+
+    draws: ClassVar[bool] = True
+
+    @abstractmethod
+    def checking(self) -> RowsChecking:
+        """The verifiers of the method, which share no code with deciding and drawing."""
+
+    def verify(
+        self, manifest: Manifest, published: PublishedTable, token: CancelToken
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify`."""
+        found = self.checking()
+        return found.public(manifest.as_json(), published, found.worded, token)
+
+    def verify_with_source(
+        self,
+        manifest: Manifest,
+        published: PublishedTable,
+        given: MethodInput,
+        difference: RowDifference | None,
+        token: CancelToken,
+    ) -> tuple[ClaimCheck, ...]:
+        """See :meth:`RowsMethod.verify_with_source`."""
+        if difference is None:
+            raise TypeError("drawn rows are compared with their source")
+        found, stated = self.checking(), manifest.as_json()
+        return found.with_source(stated, published, given, difference, found.worded, token)
+
+    def evidence_fault(
+        self,
+        manifest: Manifest,
+        evidence: Mapping[str, object],
+        published: PublishedTable,
+        token: CancelToken,
+    ) -> str | None:
+        """See :meth:`RowsMethod.evidence_fault`."""
+        return self.checking().evidence_fault(manifest.as_json(), evidence, published, token)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -95,23 +95,26 @@ class Redesign:
         return {**self.comparison.as_json(), "proposals": lines}
 
 
+@dataclass(frozen=True)
+class Questions:
+    """What can be asked of a release, and the answer to a query, with its error.
+
+    Both raise what a malformed manifest raises (ValueError, TypeError, KeyError and such), which
+    the caller tells as ``release.unreadable``, and Cancelled. An answer raises InputError
+    ``query.*`` for what the release does not know, RefusedError ``query.refused`` when the release
+    cannot answer.
+    """
+
+    askable: Callable[[ReleasedContent, CancelToken], Askable]
+    answer: Callable[[Query, ReleasedContent, CancelToken], Answer]
+
+
 @runtime_checkable
 class QueryableMethod(Protocol):
     """A :class:`~dpdesk.engine.method.Method` whose releases answer queries."""
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """What can be asked of this release. Raises what a malformed manifest raises, Cancelled."""
-        ...
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """The answer, with its error. InputError ``query.*`` for what the release does not know.
-
-        What a malformed manifest raises (ValueError, TypeError, KeyError and such) is told by the
-        caller as ``release.unreadable``. RefusedError ``query.refused`` when the release cannot
-        answer. Cancelled.
-        """
+    def questions(self) -> Questions:
+        """How queries are answered; what that needs is imported here."""
         ...
 
 

@@ -74,21 +74,26 @@ class Loaded:
     held: CodedRows | None = field(default=None, repr=False)
 
 
-def load_csv(
-    con: DuckDBPyConnection,
-    path: Path,
-    spec: SourceSpec,
-    workspace: Workspace,
-    token: CancelToken,
-    report: Report,
-) -> Loaded:
-    """Scan and load ``path`` into the table ``raw``.
+@dataclass(frozen=True)
+class Source:
+    """A source on its way into a database; paths of ``spec`` start at ``base``."""
+
+    con: DuckDBPyConnection
+    path: Path
+    base: Path
+    spec: SourceSpec
+    workspace: Workspace
+
+
+def load_csv(source: Source, token: CancelToken, report: Report) -> Loaded:
+    """Scan and load a text into the table ``raw``.
 
     Raises InputError (``csv.*``, ``encoding.*``, ``read.disagreement``) with line and column,
     StorageError, or Cancelled; nothing is left behind in any case.
     """
     from dpdesk.io.csvcheck import check_text, faultless
 
+    con, path, spec, workspace = source.con, source.path, source.spec, source.workspace
     dialect = sniff(path, spec)
     check_width(path.name, max((len(record.fields) for record in dialect.head), default=0))
     report(StepStarted(CHECK, 1, STEPS))

@@ -25,7 +25,7 @@ from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount, check_for
 from dpdesk.core.source_spec import queries_rows
 from dpdesk.io.coarsening import coarsened
 from dpdesk.io.coding import DATA, Column, code_columns
-from dpdesk.io.csvload import Loaded, load_csv
+from dpdesk.io.csvload import Loaded, Source, load_csv
 from dpdesk.io.database import connect, query
 from dpdesk.io.declared import note_types
 from dpdesk.io.emptyrows import with_strange_ends, without_empty_rows
@@ -45,11 +45,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpdesk.core.tabulation import RowEdit, Tabulated, Tabulation
-    from dpdesk.io.counting import Codes
-    from dpdesk.io.edited_rows import EditedRows
+    from dpdesk.io.counting import Codes, RestrictedRows
     from dpdesk.io.prints import CountedPrints
     from dpdesk.io.pseudonyms import Replacement
-    from dpdesk.io.restricted import RestrictedRows
+    from dpdesk.io.tabulation import EditedRows
 
 
 _MOST_KEPT = 1 << 25
@@ -126,17 +125,22 @@ class DataStore:
             return open_engine(*given, private=private, person=person, drawn=drawn)
         path = resolve_source(spec, base)
         with begun(workspace) as (con, spill):
-            place = con, path, base, spec, workspace, token, report
-            whole = person is not None or queries_rows(spec)
-            loaded = _load_private(*place, drawn, not whole) if private else _load(*place)
-            if not private:
-                loaded = without_empty_rows(con, loaded, spec, path, token)
+            source = Source(con, path, base, spec, workspace)
             if private:
+                from dpdesk.io.private.loading import load_private
+                from dpdesk.io.private.values import join_numbers
+
+                held = person is None and not queries_rows(spec)
+                folded = frozenset(map(form, drawn))
+                loaded = load_private(source, token, report, folded, held=held)
                 loaded = filtered(con, loaded, spec, path, spill, token)
-                _join_persons(con, loaded, spec, person, path, token)
-            elif queries_rows(spec):
-                loaded = queried(con, loaded, spec, path, spill, token)
-            if not private:
+                if person is not None:
+                    join_numbers(con, loaded, spec, person, path, token)
+            else:
+                loaded = _load(source, token, report)
+                loaded = without_empty_rows(con, loaded, spec, path, token)
+                if queries_rows(spec):
+                    loaded = queried(con, loaded, spec, path, spill, token)
                 loaded = with_strange_ends(con, loaded, path, token)
             if spec.coarsen:
                 loaded = coarsened(con, loaded, spec, path, token, private=private)
@@ -297,7 +301,7 @@ class DataStore:
 
         Raises InputError ``source.unknown-column``; ValueError for an edit of other rows.
         """
-        from dpdesk.io.edited_rows import EditedRows
+        from dpdesk.io.tabulation import EditedRows
 
         if len(edit.kept) != self.rows:
             raise ValueError("an edit of another source")
@@ -307,11 +311,11 @@ class DataStore:
         return EditedRows(self._table(token), self._columns, edit, *place)
 
     def restricted(self, rule: RowRule, token: CancelToken) -> RestrictedRows:
-        """The rows that count by a rule; see :class:`dpdesk.io.restricted.RestrictedRows`.
+        """The rows that count by a rule; see :class:`dpdesk.io.counting.RestrictedRows`.
 
         Raises InputError ``source.unknown-column``.
         """
-        from dpdesk.io.restricted import RestrictedRows
+        from dpdesk.io.counting import RestrictedRows
 
         for name in (*rule.lost, *rule.order, *([rule.person] if rule.person else [])):
             self._column(name)
@@ -545,51 +549,12 @@ def _described(profile: ColumnProfile, variable: Variable | None) -> ColumnProfi
     return replace(profile, label=variable.label, variable=variable)
 
 
-def _load(
-    con: DuckDBPyConnection,
-    path: Path,
-    base: Path,
-    spec: SourceSpec,
-    workspace: Workspace,
-    token: CancelToken,
-    report: Report,
-) -> Loaded:
-    file_format = format_of(spec, path)
+def _load(source: Source, token: CancelToken, report: Report) -> Loaded:
+    file_format = format_of(source.spec, source.path)
     if file_format == "csv":
-        return load_csv(con, path, spec, workspace, token, report)
+        return load_csv(source, token, report)
     if file_format == "parquet":
-        return load_parquet(con, path, spec, token, report)
+        return load_parquet(source.con, source.path, source.spec, token, report)
     from dpdesk.io.formats.loading import load_foreign
 
-    return load_foreign(con, path, base, spec, workspace, token, report)
-
-
-def _join_persons(
-    con: DuckDBPyConnection,
-    loaded: Loaded,
-    spec: SourceSpec,
-    person: str | None,
-    path: Path,
-    token: CancelToken,
-) -> None:
-    from dpdesk.io.private.values import join_numbers
-
-    if person is not None:
-        join_numbers(con, loaded, spec, person, path, token)
-
-
-def _load_private(
-    con: DuckDBPyConnection,
-    path: Path,
-    base: Path,
-    spec: SourceSpec,
-    workspace: Workspace,
-    token: CancelToken,
-    report: Report,
-    drawn: frozenset[str],
-    held: bool,
-) -> Loaded:
-    from dpdesk.io.private.loading import load_private
-
-    folded = frozenset(map(form, drawn))
-    return load_private(con, path, base, spec, workspace, token, report, folded, held)
+    return load_foreign(source, token, report)

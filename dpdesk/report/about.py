@@ -20,8 +20,8 @@ from dpdesk.core.parameters import ChoiceParameter, Parameter, ShareParameter
 from dpdesk.core.release import Manifest, celled_columns
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import rows_of
-from dpdesk.report.pages import plain_value, render
-from dpdesk.report.words import metric_lines, result_lines, unit_of
+from dpdesk.report.pages import figure, plain_value, render
+from dpdesk.report.words import Line, metric_lines, result_lines, unit_of
 
 EXAMPLES = 3  # most frequent values that the code book shows of a column
 
@@ -202,16 +202,23 @@ def _measure_words(measure: object) -> str:
     return words
 
 
+def stated_values(manifest: Manifest, method: Method, title: str) -> dict[str, object]:
+    """What every page says of a manifest; ``title`` is for plans without one."""
+    return {
+        "title": manifest.title or title,
+        "manifest": manifest,
+        "guarantee": manifest.guarantee,
+        "method": method,
+        "settings": settings(method.parameters, manifest.parameters),
+    }
+
+
 def render_about(content: AboutContent) -> bytes:
     """The page; see :func:`~dpdesk.report.pages.render`."""
     manifest, rows = content.manifest, rows_of(content.method)
     result = manifest.result
     values = {
-        "title": manifest.title or voice().text("Protected microdata"),
-        "manifest": manifest,
-        "guarantee": manifest.guarantee,
-        "method": content.method,
-        "settings": settings(content.method.parameters, manifest.parameters),
+        **stated_values(manifest, content.method, voice().text("Protected microdata")),
         "counts": tuple(result_lines(result)),
         "metrics": tuple(metric_lines(result)),
         "suppressed": result.get("rows_suppressed", 0),
@@ -220,3 +227,41 @@ def render_about(content: AboutContent) -> bytes:
         "advice": () if rows is None else rows.advice,
     }
     return render("about.html", values)
+
+
+_EXAMPLE_COUNTS = (20, 100, 1_000, 10_000)
+
+
+def render_drawn(content: AboutContent) -> bytes:
+    """The page of a release with drawn values, with how to estimate from it."""
+    manifest = content.manifest
+    result, given = manifest.result, manifest.guarantee.parameters
+    size, drawn = int(str(given["l"])), given["diverted"]
+    if not isinstance(drawn, list | tuple):
+        raise TypeError("`diverted` is not a list")
+    values = {
+        **stated_values(manifest, content.method, voice().text("Protected microdata")),
+        "counts": tuple(result_lines(result)),
+        "columns": content.columns,
+        "drawn": drawn,
+        "size": size,
+        "partition": manifest.parameters.get("partition"),
+        "errors": _errors(size),
+        "suppressed": result.get("rows_suppressed", 0),
+        "k": given.get("k"),
+    }
+    return render("about_diverted.html", values)
+
+
+def _errors(size: int) -> tuple[Line, ...]:
+    """Standard deviations of counts of one value in the whole table: √(f·(1 − 1/ℓ′))."""
+    return tuple(
+        Line(
+            voice().text("A count of {n}", n=count),
+            f"± {figure((count * (1 - 1 / size)) ** 0.5, 'number')}",
+            voice().text(
+                "{share} of the count", share=figure(((1 - 1 / size) / count) ** 0.5, "share")
+            ),
+        )
+        for count in _EXAMPLE_COUNTS
+    )

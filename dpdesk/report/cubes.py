@@ -8,10 +8,10 @@ from math import sqrt
 
 from dpdesk.core.charts import charts_from_json
 from dpdesk.core.cuboid import listed_tables
-from dpdesk.core.labels import NO_BOOK, Codebook
+from dpdesk.core.labels import Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
-from dpdesk.core.messages import msg, text_of
+from dpdesk.core.messages import msg
 from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
@@ -21,10 +21,10 @@ from dpdesk.engine.private.widths import (
     rounding_does_nothing,
     rounding_of_cell,
 )
-from dpdesk.report.about import settings
+from dpdesk.report.about import stated_values
 from dpdesk.report.exact import exact_words, played_attack
-from dpdesk.report.pages import figure, measure_words, render
-from dpdesk.report.review import check_lines, paid_lines
+from dpdesk.report.pages import figure, measure_words
+from dpdesk.report.review import ReviewContent, paid_lines, recorded_values, role_lines
 from dpdesk.report.words import Line, plain_lines
 
 _MOST_LISTED = 500
@@ -44,35 +44,10 @@ class CuboidLine:
     exact_cells: int = 0
 
 
-@dataclass(frozen=True)
-class CubeReport:
-    """All that the report is made from: values of the release's own files, nothing else."""
-
-    manifest: Manifest
-    evidence: Mapping[str, object]
-    method: Method
-    book: Codebook = NO_BOOK
-
-
-def render_about(manifest: Manifest, method: Method, book: Codebook = NO_BOOK) -> bytes:
-    """The page for users; it depends on the manifest and the published labels alone."""
-    return render("about_cube.html", _common(manifest, method, book))
-
-
-def render_report(content: CubeReport) -> bytes:
-    """The page for the reviewer."""
-    values = _common(content.manifest, content.method, content.book) | internal_values(content)
-    return render("report_cube.html", values)
-
-
 def public_values(manifest: Manifest, method: Method, title: str) -> dict[str, object]:
     """What both pages of a release with noise say; ``title`` is for plans without one."""
     return {
-        "title": manifest.title or title,
-        "manifest": manifest,
-        "guarantee": manifest.guarantee,
-        "method": method,
-        "settings": settings(method.parameters, manifest.parameters),
+        **stated_values(manifest, method, title),
         "outside": list(as_table(manifest.result["outside"]).items()),
         "counted": _rows_by(manifest.result),
     }
@@ -87,30 +62,22 @@ def _rows_by(result: Mapping[str, object]) -> list[str]:
     return [name for name in names if name not in as_table(stated["outside"])]
 
 
-def internal_values(content: CubeReport) -> dict[str, object]:
+def internal_values(content: ReviewContent) -> dict[str, object]:
     """What the page for the reviewer says beyond the public one."""
-    evidence, roles = content.evidence, as_table(content.evidence["roles"])
-    columns = map(str, as_list(as_table(evidence["source"])["columns"]))
+    evidence = content.evidence
     return {
-        "source": evidence["source"],
-        "reading": plain_lines(as_table(as_table(evidence["source"])["reading"])),
-        "plan_name": evidence["plan_name"],
-        "notes": evidence["notes"],
-        "recorded_notes": evidence.get("recorded_notes", []),
+        **recorded_values(content.manifest, evidence),
         "noise_paid": (),
         "budget": plain_lines(paid_lines(as_table(evidence["budget"]))),
         "counting": plain_lines(as_table(as_table(evidence["result"]).get("counting", {}))),
         "attack": played_attack(content.manifest, as_table(evidence["result"])),
-        "roles": [(name, voice().say(text_of(roles[name]))) for name in columns],
+        "roles": role_lines(evidence),
         "charts": charts_from_json(evidence["charts"]),
-        **check_lines(evidence),
-        "files": content.manifest.files,
-        "environment": plain_lines(as_table(evidence["environment"])),
-        "timings": plain_lines(as_table(evidence["timings"])),
     }
 
 
-def _common(manifest: Manifest, method: Method, book: Codebook) -> dict[str, object]:
+def cube_values(manifest: Manifest, method: Method, book: Codebook) -> dict[str, object]:
+    """What both pages of a cube or of views say."""
     result, parameters = manifest.result, manifest.parameters
     lines = tuple(_cuboid_line(item, manifest) for item in listed_tables(result))
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 
+from dpdesk.core.labels import Codebook
 from dpdesk.core.language import voice
 from dpdesk.core.messages import text_of
 from dpdesk.core.parameters import parse_parameters
@@ -17,32 +18,20 @@ from dpdesk.engine.methods.dp_graph.words import UNIT, exact_parts
 from dpdesk.engine.private.guarantee_words import converted
 from dpdesk.engine.private.widths import half_width
 from dpdesk.report.cubes import (
-    CubeReport,
     CuboidLine,
-    internal_values,
     loss_line,
     public_values,
 )
 from dpdesk.report.exact import AttackLine, attack_lines, deviation_of
-from dpdesk.report.pages import figure, render
+from dpdesk.report.pages import figure
 from dpdesk.report.words import Line
 
 _EDGES = "edges"
 _SMALL = 6
 
 
-def render_about(manifest: Manifest, method: Method) -> bytes:
-    """The page for users; it depends on the manifest alone."""
-    return render("about_graph.html", _common(manifest, method))
-
-
-def render_report(content: CubeReport) -> bytes:
-    """The page for the reviewer."""
-    values = _common(content.manifest, content.method) | internal_values(content)
-    return render("report_graph.html", values)
-
-
-def _common(manifest: Manifest, method: Method) -> dict[str, object]:
+def graph_values(manifest: Manifest, method: Method, book: Codebook) -> dict[str, object]:
+    """What both pages of a graph say."""
     result, parameters = manifest.result, manifest.parameters
     values = parse_parameters(PARAMETERS, parameters, "the manifest")
     given = GraphSettings.from_parameters(values, "the manifest")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dpdesk.core.charts import charts_from_json
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.language import message as m
 from dpdesk.core.language import voice
 from dpdesk.core.messages import text_of
@@ -16,7 +17,7 @@ from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
 from dpdesk.engine.registry import rows_of
-from dpdesk.report.about import pseudonym_words, settings
+from dpdesk.report.about import pseudonym_words, settings, stated_values
 from dpdesk.report.pages import figure, render, visible
 from dpdesk.report.words import (
     Line,
@@ -45,11 +46,13 @@ class ReviewContent:
     """All that the report is made from: values of ``manifest.json`` and ``evidence.json``.
 
     Nothing else goes into it, so that it can be made again from a release folder and compared.
+    ``book`` are the published labels of the dimensions of a cube.
     """
 
     manifest: Manifest
     evidence: Mapping[str, object]
     method: Method
+    book: Codebook = NO_BOOK
 
 
 @dataclass(frozen=True)
@@ -103,16 +106,10 @@ def render_review(content: ReviewContent) -> bytes:
     manifest, evidence, method = content.manifest, content.evidence, content.method
     result, public = as_table(evidence["result"]), manifest.result
     risk = {key: value for key, value in as_table(evidence["risk"]).items() if key != LINKAGE}
-    source, checks = as_table(evidence["source"]), check_lines(evidence)
     values = {
-        "title": manifest.title or voice().text("Protected microdata"),
-        "manifest": manifest,
-        "guarantee": manifest.guarantee,
-        "method": method,
+        **stated_values(manifest, method, voice().text("Protected microdata")),
+        **recorded_values(manifest, evidence),
         "settings": settings(method.parameters, as_table(evidence["parameters"])),
-        "source": source,
-        "reading": plain_lines(as_table(source["reading"])),
-        "plan_name": evidence["plan_name"],
         "counts": tuple(result_lines(public)),
         "metrics": tuple(metric_lines(public)),
         "figures": tuple(figure_line(as_table(one)) for one in as_list(evidence["figures"])),
@@ -123,14 +120,7 @@ def render_review(content: ReviewContent) -> bytes:
         "risk_compared": compared_lines(risk),
         "utility": plain_lines(_single(as_table(evidence["utility"]))),
         "search": plain_lines({key: result[key] for key in result if key not in public}),
-        **checks,
-        "notes": evidence["notes"],
-        "recorded_notes": evidence.get("recorded_notes", []),
-        "noise_paid": evidence.get("noise_paid", []),
         "budget": plain_lines(paid_lines(as_table(evidence.get("budget", {})))),
-        "files": manifest.files,
-        "environment": plain_lines(as_table(evidence["environment"])),
-        "timings": plain_lines(as_table(evidence["timings"])),
     }
     rows = rows_of(method)
     drawn = rows is not None and rows.draws and not rows.advice
@@ -177,6 +167,28 @@ def recoded_as_json(
             }
         )
     return found
+
+
+def recorded_values(manifest: Manifest, evidence: Mapping[str, object]) -> dict[str, object]:
+    """What every internal report says of the evidence."""
+    return {
+        "source": evidence["source"],
+        "reading": plain_lines(as_table(as_table(evidence["source"])["reading"])),
+        "plan_name": evidence["plan_name"],
+        **check_lines(evidence),
+        "notes": evidence["notes"],
+        "recorded_notes": evidence.get("recorded_notes", []),
+        "noise_paid": evidence.get("noise_paid", []),
+        "files": manifest.files,
+        "environment": plain_lines(as_table(evidence["environment"])),
+        "timings": plain_lines(as_table(evidence["timings"])),
+    }
+
+
+def role_lines(evidence: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The columns of the source with their roles, of a release that holds no rows."""
+    columns, roles = as_table(evidence["source"])["columns"], as_table(evidence["roles"])
+    return [(str(name), voice().say(text_of(roles[str(name)]))) for name in as_list(columns)]
 
 
 def check_lines(evidence: Mapping[str, object]) -> dict[str, object]:

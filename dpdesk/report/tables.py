@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dpdesk.core.language import voice
-from dpdesk.core.messages import text_of
 from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.engine.method import Method
-from dpdesk.report.about import settings
+from dpdesk.report.about import settings, stated_values
 from dpdesk.report.pages import render
-from dpdesk.report.review import ReviewContent, check_lines, figure_line
+from dpdesk.report.review import ReviewContent, figure_line, recorded_values, role_lines
 from dpdesk.report.words import plain_lines, result_lines
 
 _MEANS, _RATIOS, _RANDOM, _CONTROLLED = "mean", "ratio", "random-round", "controlled-round"
@@ -39,24 +38,14 @@ def render_about(manifest: Manifest, method: Method) -> bytes:
 def render_report(content: ReviewContent) -> bytes:
     """The page for the reviewer."""
     manifest, evidence = content.manifest, content.evidence
-    source, result = as_table(evidence["source"]), as_table(evidence["result"])
-    columns, roles = map(str, as_list(source["columns"])), as_table(evidence["roles"])
+    result = as_table(evidence["result"])
     kept = {key: value for key, value in result.items() if key not in manifest.result}
     values = _common(manifest, content.method) | {
         "settings": settings(content.method.parameters, as_table(evidence["parameters"])),
-        "source": source,
-        "reading": plain_lines(as_table(source["reading"])),
-        "plan_name": evidence["plan_name"],
+        **recorded_values(manifest, evidence),
         "figures": tuple(figure_line(as_table(one)) for one in as_list(evidence["figures"])),
-        "roles": [(name, voice().say(text_of(roles[name]))) for name in columns],
+        "roles": role_lines(evidence),
         "search": plain_lines(kept),
-        **check_lines(evidence),
-        "notes": evidence["notes"],
-        "recorded_notes": evidence.get("recorded_notes", []),
-        "noise_paid": evidence.get("noise_paid", []),
-        "files": manifest.files,
-        "environment": plain_lines(as_table(evidence["environment"])),
-        "timings": plain_lines(as_table(evidence["timings"])),
     }
     return render("report_tables.html", values)
 
@@ -66,11 +55,7 @@ def _common(manifest: Manifest, method: Method) -> dict[str, object]:
     items = [as_table(item) for item in as_list(result["tables"])]
     protect = parameters.get("protect")
     return {
-        "title": manifest.title or voice().text("Protected tables"),
-        "manifest": manifest,
-        "guarantee": manifest.guarantee,
-        "method": method,
-        "settings": settings(method.parameters, parameters),
+        **stated_values(manifest, method, voice().text("Protected tables")),
         "counts": tuple(result_lines(result)),
         "tables": tuple(map(_line, items)),
         "suppressed": int(as_float(result["suppressed"])),

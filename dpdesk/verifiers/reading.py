@@ -8,6 +8,7 @@ from typing import Protocol
 
 from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.hierarchy import Hierarchy
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import fraction_of
@@ -114,7 +115,10 @@ def cluster_of(manifest: Mapping[str, object]) -> str | None:
 
 
 def evidence_fault(
-    manifest: Mapping[str, object], evidence: Mapping[str, object], published: PublishedTable
+    manifest: Mapping[str, object],
+    evidence: Mapping[str, object],
+    published: PublishedTable,
+    token: CancelToken,
 ) -> str | None:
     """Why the counts in the evidence cannot belong to this manifest and table, or None."""
     result, stated = evidence.get("result"), manifest.get("result")

@@ -468,7 +468,6 @@ ELSEWHERE = frozenset(
 WORDED = (
     "private/guarantee_words", "cubes/guarantee", "cubes/exact/words",
     "methods/l_diverted/guarantee", "methods/k_anonymity/guarantee",
-    "methods/k_anonymity/pseudonym_words",
     "methods/dp_graph/words:_ORIGINS graph_guarantee exact_names _degrees _edges _claim _assumes"
     " _not_covered",
     "methods/anatomy/settings:anatomy_guarantee _not_covered",

@@ -21,12 +21,12 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import listening, speaking
-from dpdesk.report import cubes, graphs, review
+from dpdesk.report import noisy, review
 from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.printing import Printer
 from tests.helpers.pinned import pin
 
-RENDERERS = ((review, "render_review"), (cubes, "render_report"), (graphs, "render_report"))
+RENDERERS = ((review, "render_review"), (noisy, "render_report"))
 CUBE = """
 [source]
 path = "{sample}/population.csv"

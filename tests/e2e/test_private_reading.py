@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.planning import PlacedPlan
 from dpdesk.app.private.pinning import open_pinned
 from dpdesk.app.running import run_plan
 from dpdesk.cli.main import main
@@ -235,7 +236,9 @@ def test_a_row_for_which_a_condition_cannot_be_computed_is_left_out_alone(tmp_pa
         for odd in ([], [(3, b"zz,f,1,,1")], [(3, b"\xff")], [(3, b"2,f,1,,1")]):
             write_text(tmp_path / "people.csv", [b"1,f,1,,1", b"2,m,1,,1", b"x,m,1,,1"] * 3, odd)
             source = read_plan(plan)
-            with closing(open_pinned(context, source, tmp_path, "p", CancelToken(), silent)) as one:
+            with closing(
+                open_pinned(context, PlacedPlan(source, tmp_path, "p"), CancelToken(), silent)
+            ) as one:
                 found.append(one.rows)
     assert found == [6, 6, 6, 7]
 
@@ -286,7 +289,7 @@ def test_a_number_written_in_several_ways_is_one_person(
     with (
         AppContext.open(tmp_path / "home") as context,
         closing(
-            open_pinned(context, read_plan(path), tmp_path, "p", CancelToken(), silent)
+            open_pinned(context, PlacedPlan(read_plan(path), tmp_path, "p"), CancelToken(), silent)
         ) as data,
     ):
         table = data.frequency_table(["person"], CancelToken())
@@ -301,7 +304,9 @@ def test_a_name_in_two_unicode_forms_is_one_person(tmp_path: Path) -> None:
     spec = read_plan(write_plan(tmp_path, "persons"))
     with (
         AppContext.open(tmp_path / "home") as context,
-        closing(open_pinned(context, spec, tmp_path, "p", CancelToken(), silent)) as data,
+        closing(
+            open_pinned(context, PlacedPlan(spec, tmp_path, "p"), CancelToken(), silent)
+        ) as data,
     ):
         table = data.frequency_table(["person"], CancelToken())
     assert sorted(zip(table.domains[0], table.counts.tolist(), strict=True)) == [

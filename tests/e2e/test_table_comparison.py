@@ -14,7 +14,7 @@ import pytest
 from dpdesk.app.checklists import check_release
 from dpdesk.app.comparing import compare_plan, redesign_plan
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare_cells
+from dpdesk.app.planning import PlacedPlan, prepare_cells
 from dpdesk.app.running import run_plan
 from dpdesk.cli.main import main
 from dpdesk.core.charts import BarChart
@@ -201,7 +201,9 @@ def test_unsafe_cells_are_counted_alike_wherever_their_number_stands(
     assert found.sentence.startswith("2 of 18 cells are unsafe by the rules.")
     proposed = redesign_plan(context, path, CancelToken(), silent)
     assert proposed.comparison.charts[0].table.rows[0][2] == 2
-    with prepare_cells(context, read_plan(path), tmp_path, path.name, CancelToken(), silent) as it:
+    with prepare_cells(
+        context, PlacedPlan(read_plan(path), tmp_path, path.name), CancelToken(), silent
+    ) as it:
         view = ProtectedTables().explore(it.given, CancelToken(), silent).view(it.given.parameters)
     assert view.sentence.startswith("Of 18 cells, 2 are unsafe by the rules;")
     made = run_plan(context, path, tmp_path / "out", CancelToken(), silent).out

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dpdesk.app import running
 from dpdesk.app.context import AppContext
+from dpdesk.app.planning import PlacedPlan
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.cli.main import main
 from dpdesk.core.errors import InputError, StorageError
@@ -203,9 +204,9 @@ def purchase(folder: Path, source: OddSource, rows: Sequence[Any], wanted: Seque
 def design_of(folder: Path, method: str, data: DataStore) -> Design:
     """The design that the plan of :func:`write_plans` gives; of the data it gets the names."""
     plan = folder / f"{method}.toml"
-    given = read_plan(plan), folder, plan.name, CancelToken(), silent
+    given = PlacedPlan(read_plan(plan), folder, plan.name)
     with AppContext.open(folder / "context") as context:
-        return prepare_tables(context, *given, data).design
+        return prepare_tables(context, given, CancelToken(), silent, data).design
 
 
 def tables_of(folder: Path, design: Design, data: DataStore) -> Tables:

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from dpdesk.app.context import AppContext
+from dpdesk.app.planning import PlacedPlan
 from dpdesk.app.private.pinning import open_pinned
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
@@ -18,7 +19,7 @@ def pin(plan: Path) -> Path:
         context = AppContext.open(Path(home))
         try:
             source, given = read_plan(plan), CancelToken()
-            open_pinned(context, source, plan.parent, plan.name, given, silent).close()
+            open_pinned(context, PlacedPlan(source, plan.parent, plan.name), given, silent).close()
         except InputError as error:
             lines = error.details["lines"]
             assert isinstance(lines, tuple)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.app.running import write_release
 from dpdesk.core.jobs import CancelToken, Report, silent
 from dpdesk.core.release import ReleaseSummary
@@ -73,7 +73,9 @@ def release(
 ) -> ReleaseSummary:
     """Run a plan as the command line does."""
     token = token or CancelToken()
-    with prepare_rows(context, read_plan(plan), plan.parent, plan.name, token, report) as ready:
+    with prepare_rows(
+        context, PlacedPlan(read_plan(plan), plan.parent, plan.name), token, report
+    ) as ready:
         return write_release(context, ready, out, token, report)
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare_cells
+from dpdesk.app.planning import PlacedPlan, prepare_cells
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.tabulation import INTERVAL, IS_EXACT, IS_LEAST
@@ -178,7 +178,9 @@ def decided(context: AppContext, case: Case, folder: Path) -> CellsOutcome | Non
             for limit in ("LARGE", "LARGEST_PROVEN"):
                 patch.setattr(suppression, limit, 0)
             patch.setattr(audit, "LARGEST_PART", case.largest_part)
-        with prepare_cells(context, read_plan(path), folder, path.name, TOKEN, silent) as ready:
+        with prepare_cells(
+            context, PlacedPlan(read_plan(path), folder, path.name), TOKEN, silent
+        ) as ready:
             try:
                 return ProtectedTables().decide(ready.given, TOKEN, silent)
             except RefusedError:

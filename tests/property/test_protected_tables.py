@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 
 from dpdesk.app.comparing import redesign_plan
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare_cells
+from dpdesk.app.planning import PlacedPlan, prepare_cells
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.table_parameters import typed_text
@@ -100,7 +100,9 @@ def test_the_optimum_is_that_of_the_plan_by_the_letter(
     best = least_cost(matrix, np.array(values, float), choice, required, prices)
 
     path = tmp_path / "plan.toml"
-    with prepare_cells(context, read_plan(path), tmp_path, path.name, TOKEN, silent) as ready:
+    with prepare_cells(
+        context, PlacedPlan(read_plan(path), tmp_path, path.name), TOKEN, silent
+    ) as ready:
         if best is None:
             with pytest.raises(RefusedError, match="known too closely"):
                 ProtectedTables().decide(ready.given, TOKEN, silent)
@@ -149,7 +151,9 @@ def test_two_tables_are_audited_as_sums_of_the_rows_in_both(
         "utf-8",
     )
     path = tmp_path / "plan.toml"
-    with prepare_cells(context, read_plan(path), tmp_path, path.name, TOKEN, silent) as ready:
+    with prepare_cells(
+        context, PlacedPlan(read_plan(path), tmp_path, path.name), TOKEN, silent
+    ) as ready:
         try:
             found = ProtectedTables().decide(ready.given, TOKEN, silent)
         except RefusedError:
@@ -251,7 +255,7 @@ def test_proposals_are_what_comes_of_the_plans_that_they_make(
         after = bits(inner_sizes(told, names, sums))
         assert lost == pytest.approx(max(0, 1 - after / whole) if whole else 0, abs=1e-4)
         plan = read_plan(path({key: value for key, value in keys.items() if value is not None}))
-        with prepare_cells(context, plan, tmp_path, "plan", TOKEN, silent) as ready:
+        with prepare_cells(context, PlacedPlan(plan, tmp_path, "plan"), TOKEN, silent) as ready:
             try:
                 found = ready.decide(TOKEN, silent)
             except RefusedError:

@@ -38,7 +38,6 @@ from dpdesk.app.private.labelling import (
 from dpdesk.app.private.pinning import read_pinned
 from dpdesk.app.private.preparing import builders, design_notes
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
-from dpdesk.core.capabilities import Content
 from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
@@ -77,16 +76,10 @@ def public_page(
 
     They depend on the manifest without ``files``, and on the published labels of the dimensions.
     """
-    from dpdesk.report import choices, cubes, graphs, itemsets
+    from dpdesk.report.noisy import render_about
 
     with speaking(language):
-        if method.capabilities.content is Content.ITEMSETS:
-            return itemsets.render_about(manifest, method)
-        if method.capabilities.content is Content.CHOICES:
-            return choices.render_about(manifest, method)
-        if method.capabilities.content is Content.GRAPH:
-            return graphs.render_about(manifest, method)
-        return cubes.render_about(manifest, method, book)
+        return render_about(manifest, method, book)
 
 
 def read_tables(manifest: Manifest, public: Path, token: CancelToken) -> dict[str, CuboidTable]:

@@ -30,6 +30,7 @@ from dpdesk.core.source_spec import (
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
+    from dpdesk.app.planning import PlacedPlan
     from dpdesk.io.reading import Reading
     from dpdesk.io.store import DataStore
     from dpdesk.io.workspace import Workspace
@@ -45,9 +46,7 @@ _RARE = ("skip", "escape")
 
 def open_pinned(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    asked: PlacedPlan,
     token: CancelToken,
     report: Report,
     drawn: frozenset[str] | None = None,
@@ -63,6 +62,7 @@ def open_pinned(
     from dpdesk.io.private.row_filter import read_filter
     from dpdesk.io.reading import format_of, resolve_source
 
+    plan, base, where = asked.plan, asked.base, asked.name
     spec = plan.source
     tree = read_filter(spec, msg("{where}, [source]", where=where))
     named = frozenset[str]() if tree is None else tree.named

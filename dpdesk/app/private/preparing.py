@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import (
     ON_FILES,
+    PlacedPlan,
     check_columns,
     check_protection,
     note_idle_options,
     note_without_effect,
     ranges_apart,
+    read_files,
     spelled_plan,
 )
 from dpdesk.app.prepared import PreparedTables
@@ -24,7 +26,7 @@ from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import quoted
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Plan
+from dpdesk.core.plan import HierarchyBuilder, Plan
 from dpdesk.core.schema import spelling
 from dpdesk.engine.private.method import Design, PrivateInput, PrivateMethod
 from dpdesk.engine.registry import noise_of
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from dpdesk.io.store import DataStore
 
 _SHOWN = 5
-_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
+_NONE_RECORDED: Mapping[str, Hierarchy] = {}
 OUTSIDE = (
     " Rows with them go to the category that `outside` names, and without one into no table, not "
     "even into the total."
@@ -44,14 +46,11 @@ OUTSIDE = (
 
 def prepare_tables(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    asked: PlacedPlan,
     token: CancelToken,
     report: Report,
     data: DataStore | None = None,
-    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
-    recorded: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
+    recorded: Mapping[str, Hierarchy] = _NONE_RECORDED,
     *,
     spending: bool = False,
 ) -> PreparedTables:
@@ -59,10 +58,11 @@ def prepare_tables(
 
     The design depends on nothing of the data but the names of their columns. ``recorded`` are
     hierarchies of the plan's files as the evidence of a release keeps them; the files are not read
-    then. Unlike those of ``hierarchies`` they declare categories, as the files did. ``data`` serve
+    then. Unlike those at hand they declare categories, as the files did. ``data`` serve
     for their names alone: to be measured or tried (``spending``), the source is read again, as the
     plan says (:mod:`dpdesk.app.private.pinning`).
     """
+    plan, where, by_hand = asked.plan, asked.name, asked.hierarchies
     recorded_notes: list[str] = []
 
     def note(code: str, sentence: str) -> None:
@@ -77,16 +77,17 @@ def prepare_tables(
     method = noise_of(chosen)
     if method is None:
         raise TypeError("the method draws no noise")
-    ready = read_files(plan, base, {**hierarchies, **recorded}, token, note)
+    known = replace(asked, hierarchies={**by_hand, **recorded})
+    ready = read_files(known, token, note, plan.attributes)
     store = data
     if store is None or spending:
-        store = open_pinned(context, plan, base, where, token, report)
+        store = open_pinned(context, asked, token, report)
     try:
         plan, parameters, ready = spelled_plan(plan, method, ready, store.columns, where)
         ready = ranges_apart(ready, store, note, OUTSIDE)
         spelled = spelling(store.columns)
-        place, by_hand = f"{where}, [protection]", frozenset(map(spelled, hierarchies))
-        given = given_columns(plan, store, parameters, ready, where, place, by_hand)
+        place, hand_made = f"{where}, [protection]", frozenset(map(spelled, by_hand))
+        given = given_columns(plan, store, parameters, ready, where, place, hand_made)
         method.check(store.columns, given.roles, parameters, place)
         design = method.design(given, token, report)
         told = design_notes(plan, method, given, store.columns, design)
@@ -99,7 +100,7 @@ def prepare_tables(
     return PreparedTables(
         plan=plan,
         plan_name=where,
-        base=base,
+        base=asked.base,
         method=method,
         given=given,
         design=design,
@@ -214,24 +215,3 @@ def builders(plan: Plan) -> dict[str, Hierarchy | HierarchyBuilder]:
         for name, spec in plan.attributes.items()
         if isinstance(spec.hierarchy, HierarchyBuilder)
     }
-
-
-def read_files(
-    plan: Plan,
-    base: Path,
-    at_hand: Mapping[str, Hierarchy],
-    token: CancelToken,
-    note: Callable[[str, str], None],
-) -> dict[str, Hierarchy]:
-    """The hierarchies ``at_hand`` and those of the plan's files; InputError for a bad one."""
-    from dpdesk.io.hierarchyfile import open_hierarchy
-
-    found = dict(at_hand)
-    for name, spec in plan.attributes.items():
-        if name not in at_hand and isinstance(spec.hierarchy, HierarchyFile):
-            token.check()
-            reading = open_hierarchy(base / spec.hierarchy.path, name)
-            found[name] = reading.hierarchy
-            for sentence in reading.notes:
-                note("hierarchy.reading", sentence)
-    return found

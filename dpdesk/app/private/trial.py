@@ -6,18 +6,16 @@ categories miss them: it would spend its budget on noise. The trial is an act of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.auditing import enter
-from dpdesk.app.planning import PlacedPlan, placed, prepare_rows
+from dpdesk.app.planning import PlacedPlan, placed, placed_work, prepare_rows
 from dpdesk.app.prepared import PreparedRows, PreparedTables
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError
-from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.logged import Logged
 from dpdesk.core.messages import msg
@@ -26,13 +24,10 @@ from dpdesk.engine.registry import noise_of, paid_rows_of
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
-    from dpdesk.core.plan import Plan
     from dpdesk.io.store import DataStore
     from dpdesk.project.work import WorkState
 
 __all__ = ["OutsideRows", "Trial", "outside_limit", "try_plan", "try_work"]
-
-_NO_HIERARCHIES: Mapping[str, Hierarchy] = {}
 
 
 @dataclass(frozen=True)
@@ -74,9 +69,7 @@ def try_plan(
     Raises InputError ``trial.method`` for a method that spends nothing, what making a plan ready
     raises, StorageError ``audit.*`` where it cannot be logged.
     """
-    given = placed(plan)
-    place = given.plan, given.base, given.name
-    return _try(context, *place, token, report, hierarchies=given.hierarchies)
+    return _try(context, placed(plan), token, report)
 
 
 def try_work(
@@ -87,23 +80,20 @@ def try_work(
     What counts is how a release would read the source, so it is read again: the open data, whose
     reading depends on all rows, serve for nothing but their names.
     """
-    plan, hand_made = work.to_plan(), work.hand_made()
-    return _try(context, plan, work.base, "The plan", token, report, data, hand_made)
+    return _try(context, placed_work(work, "The plan"), token, report, data)
 
 
 def _try(
     context: AppContext,
-    plan: Plan,
-    base: Path,
-    where: str,
+    given: PlacedPlan,
     token: CancelToken,
     report: Report,
     data: DataStore | None = None,
-    hierarchies: Mapping[str, Hierarchy] = _NO_HIERARCHIES,
 ) -> Trial:
     from dpdesk.engine.private.trial import find_outside
 
-    method = context.registry.ready(plan.protection.method, f"{where}, [protection]")
+    where = given.name
+    method = context.registry.ready(given.plan.protection.method, f"{where}, [protection]")
     drawing = paid_rows_of(method)
     if noise_of(method) is None and drawing is None:
         raise InputError(
@@ -118,13 +108,11 @@ def _try(
         )
     limit = outside_limit(context)
     if drawing is not None:
-        with prepare_rows(context, plan, base, where, token, report, None, hierarchies) as rows:
+        with prepare_rows(context, given, token, report) as rows:
             enter(context, Logged.TRIED, rows.data.name, _facts(rows))
             declared = drawing.declared(rows.given.parameters)
             return Trial(find_outside(rows.data, declared, token), limit)
-    with prepare_tables(
-        context, plan, base, where, token, report, data, hierarchies, spending=True
-    ) as prepared:
+    with prepare_tables(context, given, token, report, data, spending=True) as prepared:
         enter(context, Logged.TRIED, prepared.data.name, _facts(prepared))
         found = find_outside(prepared.data, prepared.design.deciding, token)
     return Trial(found, limit)

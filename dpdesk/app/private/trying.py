@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpdesk.app.ledgers import open_ledger
-from dpdesk.app.planning import ranges_apart
+from dpdesk.app.planning import placed_work, ranges_apart, read_files
 from dpdesk.app.private.pinning import texts_in
-from dpdesk.app.private.preparing import OUTSIDE, budget_notes, given_columns, read_files
+from dpdesk.app.private.preparing import OUTSIDE, budget_notes, given_columns
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Note, Report
 from dpdesk.core.messages import msg
@@ -65,7 +65,8 @@ def trying_input(
     def note(code: str, sentence: str) -> None:
         report(Note(code, sentence))
 
-    files = ranges_apart(read_files(plan, work.base, by_hand, token, note), data, note, OUTSIDE)
+    files = read_files(placed_work(work, "The plan"), token, note, plan.attributes)
+    files = ranges_apart(files, data, note, OUTSIDE)
     given = given_columns(plan, data, {}, files, "The plan", THE_SETTINGS, frozenset(by_hand))
     return method, given
 

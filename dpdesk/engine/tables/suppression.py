@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Literal
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array
 
 from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken
@@ -22,8 +24,7 @@ from dpdesk.engine.tables.audit import (
     sliding_of,
     targets_of,
 )
-from dpdesk.engine.tables.local import by_parts, local_pattern
-from dpdesk.engine.tables.model import Bounds, Exact, Flags, Floats, System
+from dpdesk.engine.tables.model import Bounds, Dimension, Exact, Flags, Floats, Ints, System
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.search import (
     Attack,
@@ -247,3 +248,234 @@ def _refused(system: System, none: NoPattern) -> RefusedError:
         ),
         hint="Merge categories, let more cells be suppressed, or round instead.",
     )
+
+
+# Protecting patterns of large tables: by small boxes, or by parts of the hierarchies.
+#
+# Each unsafe cell is protected by a cheapest move in a small box, where one has a move. A box
+# holds, in every dimension, the cell's own node with a few of its siblings (and of the children
+# of inner nodes), the cheapest ones; boxes grow until one has a move. The moves are kept as
+# witnesses: one that can be made in both directions protects every cell that it moves far
+# enough, and none moves a cell that a contributor alone knows, so no program over the whole
+# table is needed.
+
+
+_SIBLINGS = (1, 2, 4, 8)
+_LARGEST_BOX = 8000
+_PRICELESS = 1e-7
+_LARGEST_PART = 1500
+
+
+def local_pattern(
+    system: System, instance: Instance, token: CancelToken
+) -> tuple[Flags, list[Target], list[Move]]:
+    """A pattern, the targets for which no box had a move, and the moves of the others.
+
+    The targets that are left are to be protected otherwise.
+    """
+    return _Boxes(system, instance).protected(token)
+
+
+class _Boxes:
+    """The pattern so far, and how far witnesses move each variable in both directions."""
+
+    def __init__(self, system: System, instance: Instance) -> None:
+        self._system, self._instance = system, instance
+        self._columns = csc_array(instance.problem.matrix)
+        self._pattern = instance.must.copy()
+        self._reach = np.zeros(len(system))
+        self._moves: list[Move] = []
+        self._low = instance.problem.low_of(INFORMED)
+        self._usable = instance.may & (instance.problem.high > 0) & (self._low < 0)
+        owners = instance.problem.owners
+        self._owners = np.full(len(system), -1) if owners is None else owners
+        self._place = np.full((len(system), 2), -1, dtype=np.int64)
+        for number in reversed(range(len(system.tables))):
+            own = system.variables[number]
+            self._place[own] = np.stack([np.full(len(own), number), np.arange(len(own))], axis=1)
+        self._children = [
+            [
+                [np.flatnonzero(d.parents == node) for node in range(len(d.labels))]
+                for d in table.dimensions
+            ]
+            for table in system.tables
+        ]
+
+    def protected(self, token: CancelToken) -> tuple[Flags, list[Target], list[Move]]:
+        """See :func:`local_pattern`."""
+        left: list[Target] = []
+        needs: dict[int, float] = {}
+        for target in self._instance.targets:
+            needs[target.variable] = max(needs.get(target.variable, 0.0), target.need)
+        for variable in sorted(needs, key=lambda v: (-needs[v], v)):
+            token.check()
+            if self._reach[variable] >= needs[variable]:
+                continue
+            if not self._protect(variable, needs[variable], token):
+                left += [t for t in self._instance.targets if t.variable == variable]
+        return self._pattern, left, self._moves
+
+    def _protect(self, variable: int, need: float, token: CancelToken) -> bool:
+        before = 0
+        for siblings in _SIBLINGS:
+            box = self._box(variable, siblings)
+            if len(box) > _LARGEST_BOX:
+                return False
+            if len(box) == before:
+                continue
+            before = len(box)
+            moved = self._moved(box, variable, need, token)
+            if moved is not None:
+                self._pattern[box[moved != 0]] = True
+                self._moves.append((box[moved != 0], moved[moved != 0]))
+                # Who is alone in this cell knows that it stays, so others need other witnesses.
+                covered = box if self._owners[variable] < 0 else np.array([variable])
+                far = np.abs(moved if len(covered) == len(box) else moved[box == variable])
+                self._reach[covered] = np.maximum(self._reach[covered], far)
+                return True
+        return False
+
+    def _moved(self, box: Ints, variable: int, need: float, token: CancelToken) -> Floats | None:
+        """The cheapest move of the box that can be made in both directions."""
+        part = self._columns[:, box]
+        rows = np.unique(part.indices)
+        problem, owners = self._instance.problem, self._owners[box]
+        own = owners == self._owners[variable]
+        low, here = self._low[box], box == variable
+        low[here] = problem.low[variable]
+        inside = Problem(csr_array(csr_array(part)[rows]), low, problem.high[box], None)
+        may = (self._usable[box] | here) & ((owners < 0) | own)
+        instance = Instance(inside, (), self._instance.weight[box], may & False, may)
+        weight = self._instance.weight[box]
+        price = np.where(self._pattern[box], _PRICELESS * (1 + weight), weight + _PRICELESS)
+        where = int(np.flatnonzero(here)[0])
+        attack = Attack(Target(where, True, need))
+        return Attacker(instance).move(attack, may, price, token, even=True)
+
+    def _box(self, variable: int, siblings: int) -> Ints:
+        """The variables of the cells around one, in the first table that has it."""
+        number, cell = (int(x) for x in self._place[variable])
+        table, own = self._system.tables[number], self._system.variables[number]
+        at = [int(i) for i in np.unravel_index(cell, table.shape)]
+        axes: list[Ints] = []
+        for axis, dimension in enumerate(table.dimensions):
+            children = self._children[number][axis]
+            line = own[np.ravel_multi_index(self._line(at, axis, table.shape), table.shape)]
+            order = self._ranked(line)
+            parent = int(dimension.parents[at[axis]])
+            nodes = [at[axis]]
+            if parent >= 0:
+                others = children[parent][children[parent] != at[axis]]
+                nodes += _first(others, order, siblings)
+            grown = list(nodes)
+            while nodes:
+                nodes = [n for node in nodes for n in _first(children[node], order, siblings)]
+                grown += nodes
+            axes.append(np.array(sorted(grown), dtype=np.int64))
+        if np.prod([len(each) for each in axes]) > 4 * _LARGEST_BOX:
+            return np.arange(_LARGEST_BOX + 1)
+        cells = np.ravel_multi_index(np.ix_(*axes), table.shape).ravel()
+        return np.unique(own[cells])
+
+    @staticmethod
+    def _line(at: Sequence[int], axis: int, shape: Sequence[int]) -> list[Ints]:
+        count = shape[axis]
+        return [
+            np.arange(count) if i == axis else np.full(count, node) for i, node in enumerate(at)
+        ]
+
+    def _ranked(self, line: Ints) -> Floats:
+        """How much the cells of a line would cost: suppressed ones nothing, unusable ones last."""
+        worth = np.where(self._pattern[line], 0.0, self._instance.weight[line])
+        return np.where(self._usable[line] & (self._owners[line] < 0), worth, np.inf)
+
+
+def _first(nodes: Ints, order: Floats, count: int) -> list[int]:
+    """The cheapest of some nodes."""
+    return [int(n) for n in nodes[np.argsort(order[nodes], kind="stable")[:count]]]
+
+
+def by_parts(system: System, instance: Instance, token: CancelToken) -> Flags:
+    """A pattern from optimal ones of the parts of the tables, from the top down.
+
+    A part is one total and its children in every dimension. What one part suppresses stays
+    suppressed in the others and has to stay uncertain there; parts are looked at again until none
+    adds a cell. Moves across several parts are not seen: the caller audits and completes the whole.
+    """
+    pattern = instance.must.copy()
+    parts = [np.unique(part) for part in _parts(system)]
+    columns = csc_array(instance.problem.matrix)
+    lengths = np.diff(instance.problem.matrix.indptr)
+    seen: dict[int, int] = {}
+    changed = True
+    while changed:
+        changed = False
+        for number, part in enumerate(parts):
+            before = int(pattern[part].sum())
+            if not before or seen.get(number) == before:
+                continue
+            pattern[part] |= _part_pattern(
+                columns[:, part], lengths, part, pattern, instance, token
+            )
+            seen[number] = int(pattern[part].sum())
+            changed |= seen[number] > before
+    return pattern
+
+
+def _parts(system: System) -> list[Ints]:
+    """The variables of every part of every table, those near the top first."""
+    found: list[tuple[int, Ints]] = []
+    for table, own in zip(system.tables, system.variables, strict=True):
+        cells = own.reshape(table.shape)
+        groups = [_groups(dimension) for dimension in table.dimensions]
+        for chosen in product(*groups):
+            depth = sum(each[0] for each in chosen)
+            found.append((depth, cells[np.ix_(*(each[1] for each in chosen))].ravel()))
+    return [part for _, part in sorted(found, key=lambda each: each[0])]
+
+
+def _groups(dimension: Dimension) -> list[tuple[int, Ints]]:
+    """Each inner node with its children, and how far below the top it is."""
+    depth = np.zeros(len(dimension.labels), dtype=np.int64)
+    for node in reversed(range(len(dimension.labels) - 1)):
+        depth[node] = depth[dimension.parents[node]] + 1
+    return [
+        (int(depth[node]), np.append(np.flatnonzero(dimension.parents == node), node))
+        for node in np.unique(dimension.parents[dimension.parents >= 0])
+    ]
+
+
+def _part_pattern(
+    inside: csc_array,
+    lengths: Ints,
+    part: Ints,
+    pattern: Flags,
+    instance: Instance,
+    token: CancelToken,
+) -> Flags:
+    """The suppressed cells of one part, by the equations that lie in it."""
+    rows = np.unique(inside.indices)
+    rows = rows[np.bincount(inside.indices, minlength=len(lengths))[rows] == lengths[rows]]
+    whole, place = instance.problem, {int(v): i for i, v in enumerate(part)}
+    owners = None if whole.owners is None else whole.owners[part]
+    least = None if whole.least is None else whole.least[part]
+    matrix = csr_array(csr_array(inside)[rows])
+    problem = Problem(matrix, whole.low[part], whole.high[part], owners, least)
+    must = pattern[part]
+    targets = [
+        replace(t, variable=place[t.variable]) for t in instance.targets if t.variable in place
+    ]
+    for cell in np.flatnonzero(must & ~instance.must[part]):
+        room = min(problem.high[cell], -problem.low[cell])
+        if 0 < room < np.inf:
+            targets += [Target(int(cell), upper, _UNCERTAIN * room) for upper in (False, True)]
+    while True:
+        small = Instance(problem, targets, instance.weight[part], must, instance.may[part])
+        try:
+            if len(part) > _LARGEST_PART:
+                return greedy(small, token)
+            return optimal(small, token, CancelToken()).pattern
+        except NoPattern as none:
+            # Not within this part alone: the whole system decides.
+            gone = (none.found.variable, none.found.upper, none.found.sliding)
+            targets = [t for t in targets if (t.variable, t.upper, t.sliding) != gone]

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
+    from dpdesk.io.counting import RestrictedRows
     from dpdesk.io.engines.statements import Engine
     from dpdesk.io.prints import CountedPrints
     from dpdesk.io.pseudonyms import Replacement
-    from dpdesk.io.restricted import RestrictedRows
     from dpdesk.io.workspace import Workspace
 
 

@@ -13,7 +13,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import Codebook, Kind
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import queries_rows
-from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, Source
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.failures import disagreement
 from dpdesk.io.formats.databases.hosts import confirmed, password_of, refuse_unconfirmed
@@ -27,23 +27,16 @@ from dpdesk.io.source import FilePrint, file_print
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    pass
 
 
-def load_foreign(
-    con: DuckDBPyConnection,
-    path: Path,
-    base: Path,
-    spec: SourceSpec,
-    workspace: Workspace,
-    token: CancelToken,
-    report: Report,
-) -> Loaded:
-    """Load ``path`` into the table ``raw``; see :func:`dpdesk.io.parquetload.load_parquet`.
+def load_foreign(source: Source, token: CancelToken, report: Report) -> Loaded:
+    """Load a source into the table ``raw``; see :func:`dpdesk.io.parquetload.load_parquet`.
 
     Raises InputError (``read.*``, ``encoding.*``, ``catalog.*``) that names the row and the column
     where there is one, StorageError, Cancelled; nothing is left behind.
     """
+    con, path, spec = source.con, source.path, source.spec
     report(StepStarted(CHECK, 1, STEPS))
     digest = None if spec.is_url else file_print(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
@@ -51,8 +44,8 @@ def load_foreign(
     def progress(made: ReadProgress) -> None:
         report(StepProgress(LOAD, made.done, made.total, "rows"))
 
-    with scratch(workspace) as target:
-        request = request_for(spec, path, base, target)
+    with scratch(source.workspace) as target:
+        request = request_for(spec, path, source.base, target)
         done = read_in_process(request, path.name, token, progress)
         with query(con, token, path) as cursor:
             listed = texts_sql(cursor, parquet_source(target), len(done.variables))

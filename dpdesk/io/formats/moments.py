@@ -19,8 +19,49 @@ from numpy.typing import NDArray
 from dpdesk.core.labels import Kind, Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.sas import formats as sas_formats
 from dpdesk.io.formats.table import Notes, listed
+
+# The display formats that SAS has itself, as "SAS Formats and Informats" and its volume on
+# national languages list them: which of them show dates, moments or times, and which other
+# values.
+
+
+_LANGUAGES = (
+    "(AFR|CAT|CRO|CSY|DAN|DES|DEU|ENG|ESP|EUR|FIN|FRA|FRS|HUN|ITA|MAC|NLD|NOR|POL|PTG|RUS|SLO|SVE)"
+)
+_ISO = "([BE]|IS|ND)8601"
+_WIDTH = r"[\d.]*"
+_MOMENTS = (
+    r"DATETIME|DATEAMPM|MDYAMPM|DT(DATE|MONYY|WKDATX|YEAR|YYQC)|NLDATM\w*?|B8601DJ"
+    rf"|{_ISO}(D[TZNX]|LX)|{_LANGUAGES}DFDT|J(DATEY|NENGO)TW?|TWMDY"
+)
+_DATES = (
+    r"DATE|DAY|DDMMYY[BCDNPS]?|MMDDYY[BCDNPS]?|X?YYMMDD[BCDNPS]?|JULIAN|JULDAY|PDJUL[GI]|MONYY"
+    r"|YYMM[CDNPS]?|MMYY[CDNPS]?|YYMON|YYQ[CDNPSZ]?|YYQR[CDNPS]?|QTRR?|YEAR|MONTH|MONNAME|DOWNAME"
+    r"|WEEKDAY|WEEKDAT[EX]|WORDDAT[EX]|(YY)?WEEK[UVW]|NLDATE\w*?|HDATE|HEBDATE|MINGUO|NENGO"
+    rf"|{_ISO}DA|{_LANGUAGES}DF(D[DEN]|DWN|MN|MY|WDX|WKX)|JNENGOW?"
+    r"|JDATE(MD|MDW|MNW|MON|QRW|QTR|SEM|SMW|WK|YDW|YM|YMD|YMW)"
+)
+_TIMES = rf"TIME|TIMEAMPM|TOD|HHMM|HOUR|MMSS|NLTIM\w*?|{_ISO}(TM|TZ|TX|LZ)|JTIME(H|HM|HMS|HW|MW|SW)"
+KINDS = tuple(
+    (kind, f"({names}){_WIDTH}")
+    for kind, names in ((Kind.DATETIME, _MOMENTS), (Kind.DATE, _DATES), (Kind.TIME, _TIMES))
+)
+"""Kinds of values, and patterns of the formats with widths that show them."""
+
+_NUMBERS = (
+    r"|F|BEST[DX]?|Z|COMMAX?|DOLLARX?|EUR(FR|TO)[A-Z]{3}|EUROX?|NUMX?|E|D|PERCENTN?|NEGPAREN|HEX"
+    r"|BINARY|OCTAL|IBR?|PIBR?|RB|PD|PK|ZD|VMSZN|ROMAN|WORDS|WORDF|FRACT|SSN|YEN|PVALUE|SIZEK\w*"
+    r"|VAXRB|FLOAT|IEEER?|S370\w*|ODDSR|STIMES|NLBEST|NLNUMI?|NLMN[IL]\w+|NLPCT[INP]?|NLPVALUE"
+    r"|NLSTR(MON|QTR|WK)|RSTDO\w+"
+)
+_TEXTS = (
+    r"|CHAR|UPCASE|ASIS|ASCII|EBCDIC|VARYING|QUOTE|REVERJ|REVERS|MSGCASE|BASE64X|UTF\w*|UCS[24]\w*"
+    r"|UESCE?|UNCRE?|UPARENP?E?|UUID|N8601\w*|BIDI|SBIDI|CPTDW|CPTWD|CSTR|KANJIX?|(LOGVS|VSLOG)R?|W"
+)
+BUILT_IN = re.compile(rf"\$?({_NUMBERS}{_TEXTS})", re.IGNORECASE)
+"""Formats, without their widths, of numbers that are no times, and of texts."""
+
 
 # Notes about numbers that are no moments, or stay numbers although they mean a time.
 
@@ -201,8 +242,8 @@ _MOST, _TOLD = 4e18, 0.5
 """Microseconds that 64 bits hold with any epoch; how near doubles tell them apart."""
 _BY_FORMAT = {
     "sav": _SPSS_KINDS,
-    "sas7bdat": sas_formats.KINDS,
-    "xpt": sas_formats.KINDS,
+    "sas7bdat": KINDS,
+    "xpt": KINDS,
     "dta": _STATA_KINDS,
 }
 
@@ -247,7 +288,7 @@ def shows(file_format: str, display: str, kind: Kind) -> bool:
 
 def is_own_format(display: str) -> bool:
     """Whether a format (without its width) is none that SAS has: it was made for labels."""
-    known = sas_formats.BUILT_IN.fullmatch(display) is not None
+    known = BUILT_IN.fullmatch(display) is not None
     return not known and kind_of("sas7bdat", display) is Kind.NUMBER
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import Codebook
 from dpdesk.core.plan import SourceSpec
-from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, Source
 from dpdesk.io.database import parquet_source, query
 from dpdesk.io.emptyrows import blank_sql
 from dpdesk.io.formats.loading import request_for, scratch
@@ -28,7 +28,6 @@ from dpdesk.io.private.loading import (
 from dpdesk.io.private.values import typed_sql
 from dpdesk.io.reading import Reading, format_of
 from dpdesk.io.source import FilePrint, file_print
-from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -39,17 +38,9 @@ _MOST_CODED = 1_000
 """Columns of a table that may be held as codes."""
 
 
-def load_typed(
-    con: DuckDBPyConnection,
-    path: Path,
-    base: Path,
-    spec: SourceSpec,
-    workspace: Workspace,
-    token: CancelToken,
-    report: Report,
-    held: bool = False,
-) -> Loaded:
+def load_typed(source: Source, token: CancelToken, report: Report, held: bool = False) -> Loaded:
     """Load the declared columns; see :func:`dpdesk.io.private.loading.load_private`."""
+    con, path, spec = source.con, source.path, source.spec
     report(StepStarted(CHECK, 1, STEPS))
     digest = None if spec.is_url else file_print(path, token, report, CHECK)
     report(StepStarted(LOAD, 2, STEPS))
@@ -58,9 +49,9 @@ def load_typed(
         report(StepProgress(LOAD, made.done, made.total, "rows"))
 
     coded: CodedRows | None = None
-    with scratch(workspace) as target:
+    with scratch(source.workspace) as target:
         request = replace(
-            _request(spec, path, base, target),
+            _request(spec, path, source.base, target),
             coded=held
             and format_of(spec, path) == "parquet"
             and 0 < len(spec.types) <= _MOST_CODED,

@@ -21,7 +21,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import form
 from dpdesk.core.source_spec import KEEP, REPEATED
-from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, distinct_names
+from dpdesk.io.csvload import CHECK, LOAD, RAW, STEPS, Loaded, Source, distinct_names
 from dpdesk.io.database import literal, query
 from dpdesk.io.declared import unknown_type
 from dpdesk.io.emptyrows import blank_sql
@@ -44,7 +44,6 @@ from dpdesk.io.private.lines import (
 )
 from dpdesk.io.private.values import UNREADABLE, typed_sql
 from dpdesk.io.reading import Reading, format_of
-from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
     import pyarrow
@@ -69,17 +68,14 @@ class RequestedColumns:
 
 
 def load_private(
-    con: DuckDBPyConnection,
-    path: Path,
-    base: Path,
-    spec: SourceSpec,
-    workspace: Workspace,
+    source: Source,
     token: CancelToken,
     report: Report,
     drawn: Collection[str] = (),
+    *,
     held: bool = False,
 ) -> Loaded:
-    """Load the declared columns of ``path`` into the table ``raw``.
+    """Load the declared columns of a source into the table ``raw``.
 
     With ``held`` rows of few values may be held as codes instead.
 
@@ -90,31 +86,25 @@ def load_private(
     workbook; ``source.drawn`` where no column but ``drawn`` is there), StorageError, Cancelled;
     nothing for what stands in a row.
     """
+    spec, path = source.spec, source.path
     _refuse_leave(spec, path.name, format_of(spec, path), drawn)
-    kept = replace(spec, empty_rows=KEEP) if drawn else spec
-    loaded = _loaded(con, path, base, kept, workspace, token, report, held and not drawn)
-    return _told_by_others(con, path, loaded, drawn, token) if drawn else loaded
+    if not drawn:
+        return _loaded(source, token, report, held)
+    kept = replace(source, spec=replace(spec, empty_rows=KEEP))
+    loaded = _loaded(kept, token, report, held=False)
+    return _told_by_others(source.con, path, loaded, drawn, token)
 
 
-def _loaded(
-    con: DuckDBPyConnection,
-    path: Path,
-    base: Path,
-    spec: SourceSpec,
-    workspace: Workspace,
-    token: CancelToken,
-    report: Report,
-    held: bool,
-) -> Loaded:
+def _loaded(source: Source, token: CancelToken, report: Report, held: bool) -> Loaded:
     report(StepStarted(CHECK, 1, STEPS))
-    file_format = format_of(spec, path)
+    file_format = format_of(source.spec, source.path)
     if file_format == "csv":
-        return _load_text(con, path, spec, token, report, held)
+        return _load_text(source, token, report, held)
     if file_format == "fixed":
-        return load_fixed(con, path, base, spec, token, report)
+        return load_fixed(source, token, report)
     from dpdesk.io.private.foreign import load_typed
 
-    return load_typed(con, path, base, spec, workspace, token, report, held)
+    return load_typed(source, token, report, held)
 
 
 def _told_by_others(
@@ -215,14 +205,8 @@ def wanted_columns(spec: SourceSpec, names: Sequence[str], source: str) -> Reque
     return RequestedColumns(found, tuple(types[name] for name in found), places)
 
 
-def _load_text(
-    con: DuckDBPyConnection,
-    path: Path,
-    spec: SourceSpec,
-    token: CancelToken,
-    report: Report,
-    held: bool,
-) -> Loaded:
+def _load_text(source: Source, token: CancelToken, report: Report, held: bool) -> Loaded:
+    con, path, spec = source.con, source.path, source.spec
     codec = line_codec(spec.encoding or "", path.name)
     grammar = Grammar(spec.delimiter or "", spec.quote or "", spec.escape or "")
     lines = TextLines(path, codec, spec.skip or 0, token, report)
@@ -445,16 +429,10 @@ def book_of(wanted: RequestedColumns, book: Codebook) -> Codebook:
 _LINE = "rtrim(f0, chr(26))"
 
 
-def load_fixed(
-    con: DuckDBPyConnection,
-    path: Path,
-    base: Path,
-    spec: SourceSpec,
-    token: CancelToken,
-    report: Report,
-) -> Loaded:
+def load_fixed(source: Source, token: CancelToken, report: Report) -> Loaded:
     """Load the declared columns; see :func:`dpdesk.io.private.loading.load_private`."""
-    columns, separator = described_columns(request_for(spec, path, base, Path()), Notes())
+    con, path, spec = source.con, source.path, source.spec
+    columns, separator = described_columns(request_for(spec, path, source.base, Path()), Notes())
     names = tuple(column.variable.name for column in columns)
     check_names(names, path.name)
     wanted = wanted_columns(spec, names, path.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import sqrt
-from typing import Any, TypeGuard
+from typing import Any
 
 from dpdesk.core.budget import NO_PROTECTION, Neighbours
 from dpdesk.core.capabilities import Content
@@ -354,7 +354,7 @@ def _error_words(measure: str, variance: float, item: Mapping[str, Any]) -> str:
 
 def _exact(case: Case) -> Answer:
     result = case.facts.release.manifest.result
-    tables = [item for item in listed_tables(result) if _is_table(item)]
+    tables = [item for item in listed_tables(result) if isinstance(item, Mapping)]
     names = [
         str(item.get("table") or " × ".join(map(str, item["dimensions"])) or msg("grand total"))
         for item in tables
@@ -397,10 +397,6 @@ def _exact(case: Case) -> Answer:
     text += ", which was computed again." if confirmed else "; that was not computed again."
     basis = Basis.FILES if confirmed else Basis.MANIFEST
     return Answer(Status.REVIEW, text, basis, _JUDGE_EDGES if graph else _JUDGE_ROWS)
-
-
-def _is_table(item: object) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(item, Mapping)
 
 
 def _is_graph(case: Case) -> bool:

@@ -113,7 +113,7 @@ class Reading:
                 words = "both follow the same round: the author went two ways"
                 pair = item.submission, current.submission
                 found.append(_pair_fault("submit.twice", *pair, words))
-        return [_in_round(fault, current) for fault in found]
+        return [replace(fault, round=current.number) for fault in found]
 
     def outcome(
         self, current: RoundFacts, within: Callable[[Event], bool] = lambda event: True
@@ -346,10 +346,6 @@ def _pair_fault(code: str, one: Event, other: Event, reason: str) -> Fault:
     )
 
 
-def _in_round(fault: Fault, current: RoundFacts) -> Fault:
-    return replace(fault, round=current.number)
-
-
 _NOTHING_SEEN: Mapping[str, datetime] = MappingProxyType({})
 
 
@@ -488,7 +484,7 @@ def evaluate(
     facts = reading.rounds
     released = next((item for item in facts if item.of(EventType.RELEASE)), None)
     current = released or facts[-1]
-    by_round = [_faults(item, reading) for item in facts]
+    by_round = [[*item.faults, *reading.conflicts(item)] for item in facts]
     faults = [fault for item, own in zip(facts, by_round, strict=True) for fault in own]
     blocking = [fault for fault in faults if fault.round == current.number]
     blocking += [_beside(item, current) for item in facts[current.number :]]
@@ -507,10 +503,6 @@ def evaluate(
         latest=latest,
         author=reading.author(),
     )
-
-
-def _faults(facts: RoundFacts, reading: Reading) -> list[Fault]:
-    return [*facts.faults, *reading.conflicts(facts)]
 
 
 def _beside(facts: RoundFacts, released: RoundFacts) -> Fault:

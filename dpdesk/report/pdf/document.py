@@ -12,8 +12,18 @@ from reportlab.platypus import BaseDocTemplate, Flowable, Frame, PageTemplate, P
 from dpdesk.core.language import ENGLISH, languages, voice_of
 from dpdesk.core.shown import LONGEST_TEXT, LONGEST_VALUE, with_short_words
 from dpdesk.report.page_tree import Node, parse_page
-from dpdesk.report.pdf.faces import BOLD, HAIRLINE, MUTED, PLAIN, covered, style, width_of
-from dpdesk.report.pdf.flow import Flow, Heading, kept_together
+from dpdesk.report.pdf.flow import (
+    BOLD,
+    HAIRLINE,
+    MUTED,
+    PLAIN,
+    Flow,
+    Heading,
+    covered,
+    kept_together,
+    style,
+    width_of,
+)
 
 _MARGIN, _HEAD, _FOOT = 18 * mm, 20 * mm, 18 * mm
 _LEVELS = {"title": 0, "h2": 0, "h3": 1}

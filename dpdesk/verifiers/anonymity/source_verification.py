@@ -165,7 +165,7 @@ def verify_against_source(
         checks += _missing_checks(found, claimed)
         checks += _household_checks(claimed)
         checks += population_checks(claimed, published, given, found.levels)
-    checks += _number_checks(found, manifest, result)
+    checks += suppression_checks(found.suppressed, found.rows, manifest, result)
     checks += _limit_checks(found, manifest, source, token)
     checks += _level_checks(found, manifest)
     checks += _metric_checks(found, result, token)
@@ -595,12 +595,6 @@ def _hierarchy_checks(
             else:
                 checks.append(required_check(each, held, claim))
     return checks
-
-
-def _number_checks(
-    found: _Generalised, manifest: Mapping[str, object], result: Mapping[str, object]
-) -> list[ClaimCheck]:
-    return suppression_checks(found.suppressed, found.rows, manifest, result)
 
 
 def _limit_checks(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import open_data, prepare_rows
+from dpdesk.app.planning import PlacedPlan, open_data, prepare_rows
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
@@ -37,7 +37,9 @@ def cube(folder: Path, age: str, more: str = "") -> Path:
 
 
 def cube_notes(context: AppContext, plan: Path) -> tuple[str, ...]:
-    with prepare_tables(context, read_plan(plan), plan.parent, "p", STOP, silent) as ready:
+    with prepare_tables(
+        context, PlacedPlan(read_plan(plan), plan.parent, "p"), STOP, silent
+    ) as ready:
         return ready.notes
 
 
@@ -101,7 +103,9 @@ k = 2
 """,
         "utf-8",
     )
-    with prepare_rows(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
+    with prepare_rows(
+        context, PlacedPlan(read_plan(plan), tmp_path, plan.name), STOP, silent
+    ) as ready:
         assert (
             "[attributes.zip], hierarchy: `every` has no effect together with `steps`."
             in ready.notes
@@ -127,6 +131,6 @@ def test_a_free_query_is_refused_for_a_cube_although_the_data_are_open(
     with (
         closing(open_data(context, read, plan.parent, STOP, silent)) as data,
         pytest.raises(InputError, match="may only keep rows"),
-        prepare_tables(context, free, plan.parent, "p", STOP, silent, data),
+        prepare_tables(context, PlacedPlan(free, plan.parent, "p"), STOP, silent, data),
     ):
         raise AssertionError

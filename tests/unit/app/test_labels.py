@@ -19,7 +19,7 @@ from pyarrow import parquet
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.labelling import label_faults, released_variables
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.app.running import write_release
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
@@ -65,7 +65,9 @@ def released(
     plan.write_text(PLAN.format(path=path, more=more, share=share), encoding="utf-8")
     found = read_plan(plan)
     out = folder / f"out-{len(list(folder.iterdir()))}"
-    prepared = prepare_rows(context, found, plan.parent, plan.name, CancelToken(), silent)
+    prepared = prepare_rows(
+        context, PlacedPlan(found, plan.parent, plan.name), CancelToken(), silent
+    )
     with prepared:
         return write_release(context, prepared, out, CancelToken(), silent).out
 
@@ -126,7 +128,9 @@ def test_a_user_missing_code_needs_no_leaf_and_stays_itself_below_the_top(
     )  # fmt: skip
     (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
     found = read_plan(tmp_path / "plan.toml")
-    with prepare_rows(context, found, tmp_path, "plan.toml", CancelToken(), silent) as ready:
+    with prepare_rows(
+        context, PlacedPlan(found, tmp_path, "plan.toml"), CancelToken(), silent
+    ) as ready:
         given = ready.given.source.frequency_table(["sex"], CancelToken())
         assert [given.domains[0][code] for code in given.missing[0]] == ["9"]
         out = write_release(context, ready, tmp_path / "out", CancelToken(), silent).out
@@ -134,7 +138,9 @@ def test_a_user_missing_code_needs_no_leaf_and_stays_itself_below_the_top(
     assert {line.split(",")[1] for line in text.splitlines()[1:]} == {"1", "2", "9"}
     (tmp_path / "plan.toml").write_text(plan.replace("k = 5", "k = 6"), encoding="utf-8")
     found = read_plan(tmp_path / "plan.toml")
-    with prepare_rows(context, found, tmp_path, "plan.toml", CancelToken(), silent) as ready:
+    with prepare_rows(
+        context, PlacedPlan(found, tmp_path, "plan.toml"), CancelToken(), silent
+    ) as ready:
         out = write_release(context, ready, tmp_path / "more", CancelToken(), silent).out
     text = (out / "public/microdata.csv").read_text("utf-8")
     assert {line.split(",")[1] for line in text.splitlines()[1:]} == {"*"}

@@ -16,7 +16,7 @@ from pyarrow import parquet
 from dpdesk.app import opening
 from dpdesk.app.context import AppContext
 from dpdesk.app.examining import examine
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.app.recipes import Recipe, adopt
 from dpdesk.app.running import run_plan
@@ -91,7 +91,9 @@ levels = {{ "{region}" = 0, "{age}" = 1 }}
 """,
         "utf-8",
     )
-    with prepare_rows(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
+    with prepare_rows(
+        context, PlacedPlan(read_plan(plan), tmp_path, plan.name), STOP, silent
+    ) as ready:
         names = ready.data.columns
         assert names[:2] == (as_form(REGION, theirs), as_form(AGE, theirs))
         assert ready.given.roles[names[0]] is Role.QUASI_IDENTIFIER
@@ -186,7 +188,9 @@ def test_columns_and_categories_of_a_private_method_meet(
         told = ("encoding", "delimiter", "decimal", "quote", "header")
         text = "\n".join(line for line in text.splitlines() if not line.startswith(told))
     plan.write_text(text, "utf-8")
-    with prepare_tables(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
+    with prepare_tables(
+        context, PlacedPlan(read_plan(plan), tmp_path, plan.name), STOP, silent
+    ) as ready:
         assert ready.data.columns[0] == as_form(REGION, theirs)
     run_plan(context, plan, tmp_path / "out", STOP, silent)
     facts = json.loads((tmp_path / "out" / "internal" / "evidence.json").read_text("utf-8"))
@@ -214,11 +218,13 @@ k = 2
 """
     plan.write_text(text, "utf-8")
     with pytest.raises(InputError, match="leaf") as caught:
-        prepare_rows(context, read_plan(plan), tmp_path, plan.name, STOP, silent)
+        prepare_rows(context, PlacedPlan(read_plan(plan), tmp_path, plan.name), STOP, silent)
     assert "another Unicode form" in caught.value.hint
     (tmp_path / "a.csv").write_text(f"town,x\n{as_form('Zürich', 'NFD')},1\nZürich,2\n", "utf-8")
     plan.write_text(text.replace(', hierarchy = "town.csv"', ""), "utf-8")
-    with prepare_rows(context, read_plan(plan), tmp_path, plan.name, STOP, silent) as ready:
+    with prepare_rows(
+        context, PlacedPlan(read_plan(plan), tmp_path, plan.name), STOP, silent
+    ) as ready:
         assert any("two Unicode forms" in note for note in ready.notes)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import check_protection, prepare_rows
+from dpdesk.app.planning import PlacedPlan, check_protection, prepare_rows
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import Plan
@@ -78,7 +78,7 @@ def test_a_key_without_effect_is_noted(
 ) -> None:
     town.write_source(tmp_path, 30)
     plan = protected(method="k-anonymity", k=2, **keys)
-    with prepare_rows(offered, plan, tmp_path, "p.toml", CancelToken(), silent) as run:
+    with prepare_rows(offered, PlacedPlan(plan, tmp_path, "p.toml"), CancelToken(), silent) as run:
         said = [text for text in run.notes if "no effect" in text]
     assert len(said) == (0 if note is None else 1)
     assert note is None or note in said[0]
@@ -88,7 +88,7 @@ def test_names_that_were_taken_for_data_are_explained(offered: AppContext, tmp_p
     (tmp_path / town.SOURCE).write_text("1,2\n3,4\n5,6\n", "utf-8")
     plan = protected(method="k-anonymity", k=2)
     with pytest.raises(InputError) as caught:
-        prepare_rows(offered, plan, tmp_path, "p.toml", CancelToken(), silent)
+        prepare_rows(offered, PlacedPlan(plan, tmp_path, "p.toml"), CancelToken(), silent)
     assert caught.value.code == "plan.unknown-column"
     assert "`header = true` under [source]" in caught.value.hint
 
@@ -102,5 +102,5 @@ def test_intervals_chosen_from_the_range_of_the_data_are_noted(
     builder = {"kind": "intervals", **options}
     raw["attributes"] = {"age": {"role": "quasi-identifier", "hierarchy": builder}}
     plan = Plan.from_plain(raw, "p.toml")
-    with prepare_rows(offered, plan, tmp_path, "p.toml", CancelToken(), silent) as run:
+    with prepare_rows(offered, PlacedPlan(plan, tmp_path, "p.toml"), CancelToken(), silent) as run:
         assert any("intervals of `age` were chosen" in text for text in run.notes) is told

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.app.prepared import PreparedRows
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from dpdesk.core.plan import Plan
 from dpdesk.core.schema import Role
+from dpdesk.io.store import DataStore
 
 DATA = "name,age,sex,zip\nAda,34,f,1010\nBob,36,m,1020\nCy,,m,1010\n"
 AGE = "34;30-39;*\n36;30-39;*\n"
@@ -42,8 +43,15 @@ def qi(hierarchy: object = None) -> dict[str, object]:
     return given if hierarchy is None else given | {"hierarchy": hierarchy}
 
 
-def ready(context: AppContext, folder: Path, given: Plan, **more: object) -> PreparedRows:
-    return prepare_rows(context, given, folder, "plan.toml", CancelToken(), silent, **more)  # type: ignore[arg-type]
+def ready(
+    context: AppContext,
+    folder: Path,
+    given: Plan,
+    by_hand: Mapping[str, Hierarchy] | None = None,
+    data: DataStore | None = None,
+) -> PreparedRows:
+    placed = PlacedPlan(given, folder, "plan.toml", by_hand or {})
+    return prepare_rows(context, placed, CancelToken(), silent, data)
 
 
 def test_every_column_gets_a_role_in_source_order(context: AppContext, folder: Path) -> None:
@@ -63,7 +71,9 @@ def test_hierarchies_come_from_files_builders_and_a_default(
 ) -> None:
     given = plan({"age": qi("age.csv"), "zip": qi({"kind": "mask"}), "sex": qi()})
     events: list[Event] = []
-    with prepare_rows(context, given, folder, "plan.toml", CancelToken(), events.append) as run:
+    with prepare_rows(
+        context, PlacedPlan(given, folder, "plan.toml"), CancelToken(), events.append
+    ) as run:
         found = run.given.hierarchies
         assert list(found) == ["age", "sex", "zip"]
         assert found["age"].height == 2
@@ -77,7 +87,7 @@ def test_hierarchies_come_from_files_builders_and_a_default(
 def test_hierarchies_at_hand_replace_those_of_the_plan(context: AppContext, folder: Path) -> None:
     mine = Hierarchy.from_rows("age", [["34", "*"], ["36", "*"]])
     given = plan({"age": qi("not there.csv")})
-    with ready(context, folder, given, hierarchies={"age": mine}) as run:
+    with ready(context, folder, given, {"age": mine}) as run:
         assert run.given.hierarchies["age"] is mine
 
 
@@ -155,4 +165,6 @@ def test_a_cancel_stops_the_preparation(context: AppContext, folder: Path) -> No
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        prepare_rows(context, plan({"age": qi("age.csv")}), folder, "plan.toml", token, silent)
+        prepare_rows(
+            context, PlacedPlan(plan({"age": qi("age.csv")}), folder, "plan.toml"), token, silent
+        )

@@ -17,7 +17,7 @@ import pytest
 from dpdesk.app.checklists import check_release
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.app.pseudonyms import delete_key, make_key
 from dpdesk.app.risk import release_risk
 from dpdesk.app.running import write_release
@@ -100,7 +100,9 @@ def write_plan(folder: Path, source: str, pseudonym: str = "", **more: str) -> P
 def released(context: AppContext, plan: Path, events: list[Event] | None = None) -> Path:
     found, out = read_plan(plan), plan.with_suffix(".out")
     report = silent if events is None else events.append
-    with prepare_rows(context, found, plan.parent, plan.name, CancelToken(), report) as ready:
+    with prepare_rows(
+        context, PlacedPlan(found, plan.parent, plan.name), CancelToken(), report
+    ) as ready:
         return write_release(context, ready, out, CancelToken(), report).out
 
 

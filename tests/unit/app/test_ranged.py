@@ -11,7 +11,7 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.hierarchies import examine
-from dpdesk.app.planning import open_data, prepare_rows
+from dpdesk.app.planning import PlacedPlan, open_data, prepare_rows
 from dpdesk.app.private.preparing import prepare_tables
 from dpdesk.app.running import write_release
 from dpdesk.app.verifying import verify_release
@@ -77,7 +77,9 @@ def test_a_missing_code_joins_a_group_that_names_it_alone(
     tmp_path: Path, context: AppContext, groups: str, unknown: str
 ) -> None:
     path = _written(tmp_path, groups)
-    with prepare_rows(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+    with prepare_rows(
+        context, PlacedPlan(read_plan(path), tmp_path, "plan"), CancelToken(), silent
+    ) as run:
         made = write_release(context, run, tmp_path / "release", CancelToken(), silent).out
         told = [note for note in run.recorded_notes if "declared missing" in note]
     assert sorted(_published(made)) == sorted(["y"] * 3 + ["o"] * 3 + [unknown] * 2)
@@ -97,10 +99,14 @@ def test_a_missing_code_that_a_group_is_called_by_is_noted(
     tmp_path: Path, context: AppContext
 ) -> None:
     path = _written(tmp_path, "y: -60\n99: 61-98\n")
-    with prepare_rows(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+    with prepare_rows(
+        context, PlacedPlan(read_plan(path), tmp_path, "plan"), CancelToken(), silent
+    ) as run:
         assert "missing value, and also the name of a group of its hierarchy" in " ".join(run.notes)
     path = _written(tmp_path, "y: -60\no: 61-98\n")
-    with prepare_rows(context, read_plan(path), tmp_path, "plan", CancelToken(), silent) as run:
+    with prepare_rows(
+        context, PlacedPlan(read_plan(path), tmp_path, "plan"), CancelToken(), silent
+    ) as run:
         assert not [note for note in run.notes if "also the name of a group" in note]
 
 
@@ -120,7 +126,7 @@ def test_a_cube_counts_nobody_of_unknown_age_among_the_old(
 ) -> None:
     path = _written(tmp_path, "y: -60\no: 61-\n", CUBE)
     plan = read_plan(path)
-    with prepare_tables(context, plan, tmp_path, "plan", CancelToken(), silent) as run:
+    with prepare_tables(context, PlacedPlan(plan, tmp_path, "plan"), CancelToken(), silent) as run:
         hierarchy = run.given.hierarchies["AGE"]
         assert [note for note in run.recorded_notes if note.endswith("even into the total.")]
     assert "99" not in hierarchy.leaf_codes

@@ -15,7 +15,7 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.examining import examine
 from dpdesk.app.hierarchies import load
 from dpdesk.app.opening import open_data, profile
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.app.recipes import FitItem, FitReport, Recipe, Weight, adopt, merged_source
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, StorageError
 from dpdesk.core.hierarchy import Hierarchy
@@ -399,7 +399,7 @@ def runs(context: AppContext, made: Recipe, report: FitReport) -> bool:
     try:
         plan, at_hand = work.to_plan(), work.hand_made()
         with prepare_rows(
-            context, plan, report.base, "plan", token, silent, hierarchies=at_hand
+            context, PlacedPlan(plan, report.base, "plan", at_hand), token, silent
         ) as ready:
             ready.decide(token, silent)
     except DpdeskError:

@@ -15,7 +15,7 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.app.running import write_release
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import RefusedError
@@ -92,7 +92,7 @@ def test_what_a_real_file_says_of_its_columns_comes_back(
     before = head(source, limit=100_000)
     plan = written_plan(tmp_path, source, before.variables, before.head)
     with prepare_rows(
-        context, read_plan(plan), tmp_path, plan.name, CancelToken(), silent
+        context, PlacedPlan(read_plan(plan), tmp_path, plan.name), CancelToken(), silent
     ) as ready:
         if len(before.head) == 1:  # nobody can be hidden among others there
             with pytest.raises(RefusedError):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.manifests import public_parameters
-from dpdesk.app.planning import prepare_cells
+from dpdesk.app.planning import PlacedPlan, prepare_cells
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus
 from dpdesk.core.tabulation import CellAxis
@@ -217,7 +217,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, CellsI
             path = folder / f"{name}.toml"
             head = f'version = 1\n[source]\npath = "{name}.csv"\n{attributes}'
             path.write_text(f'{head}[protection]\nmethod = "table"\n{keys}', "utf-8")
-            given = context, read_plan(path), folder, path.name, TOKEN, silent
+            given = context, PlacedPlan(read_plan(path), folder, path.name), TOKEN, silent
             found[name] = stack.enter_context(prepare_cells(*given)).given
         yield found
 

@@ -41,7 +41,7 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
         unit_words(settings, cluster),
         LINES,
         FIXED,
-        *origin_words(_named(settings), settings.domains, settings.origins),
+        *origin_words((*settings.dimensions, *settings.extra), settings.domains, settings.origins),
         INDEPENDENT,
         OTHERS,
         GENERATOR,
@@ -52,11 +52,6 @@ def assumptions(settings: CubeSettings, cluster: str | None) -> tuple[str, ...]:
     if settings.labels:
         sentences.insert(3, LABELS)
     return tuple(sentences)
-
-
-def _named(settings: CubeSettings) -> tuple[str, ...]:
-    """The columns whose categories are declared."""
-    return (*settings.dimensions, *settings.extra)
 
 
 _MOST_NAMED = 12

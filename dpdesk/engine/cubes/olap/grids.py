@@ -8,7 +8,7 @@ independent, so a sum of m cells has m times their variance, and the table with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -41,6 +41,7 @@ from dpdesk.engine.cubes.olap.cube import Levels, ReleasedCube, Vector, centred_
 from dpdesk.engine.cubes.settings import Covered
 from dpdesk.engine.private.kinds import Measure
 from dpdesk.engine.private.widths import rounding_does_nothing, rounding_of_runs, step_of_average
+from dpdesk.engine.querying import Questions
 
 # From a query to a product set: for each dimension of a cube the groups of categories to sum.
 
@@ -547,6 +548,14 @@ def read_grid(
     else:
         found, halves = _averages(reader, average, groups, token)
     return _grid(reader, query, name, groups, found, halves)
+
+
+def sum_questions(reader: Callable[[ReleasedContent], SumReader]) -> Questions:
+    """Questions to releases whose sums a reader gives."""
+    return Questions(
+        lambda content, token: askable_cube(reader(content).cube),
+        lambda query, content, token: read_grid(reader(content), query, token).answer(),
+    )
 
 
 def _averages(

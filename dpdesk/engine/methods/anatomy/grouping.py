@@ -275,7 +275,7 @@ def askable(content: ReleasedContent, token: CancelToken) -> Askable:
 
 
 def answer(query: Query, content: ReleasedContent, token: CancelToken) -> Answer:
-    """The answer to a query; see :class:`~dpdesk.engine.querying.QueryableMethod`."""
+    """The answer to a query; see :class:`~dpdesk.engine.querying.Questions`."""
     askable(content, token).check(query)
     name = _separated(content)
     others = tuple(each for each in query.columns() if each != name)

@@ -11,17 +11,19 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import Attacker, MethodCard, Reader
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.query import Answer, Askable, Query
 from dpdesk.core.release import (
-    ClaimCheck,
     Manifest,
-    PublishedTable,
-    ReleasedContent,
-    RowDifference,
     Separated,
 )
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.method import (
+    GUARANTEE,
+    DrawnRowsMethod,
+    Exploration,
+    MethodInput,
+    Outcome,
+    RowsChecking,
+)
 from dpdesk.engine.methods.anatomy.settings import (
     DRAW,
     GROUP,
@@ -31,6 +33,7 @@ from dpdesk.engine.methods.anatomy.settings import (
     check_settings,
     named,
 )
+from dpdesk.engine.querying import Questions
 
 # Whatever needs numpy is imported where it is used.
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ CARD = MethodCard(
 )
 
 
-class Anatomy(RowsMethod):
+class Anatomy(DrawnRowsMethod):
     """Rows in groups of l or more, the sensitive values of each group in a table of their own.
 
     Source: the course text, anatomy; what it promises: :mod:`.settings`.
@@ -94,7 +97,6 @@ class Anatomy(RowsMethod):
         "rows or releases that a pseudonym joins would give one person several groups, which "
         "often have only the true value in common"
     )
-    draws: ClassVar[bool] = True
     live: ClassVar[tuple[str, ...]] = ("l",)
     advice: ClassVar[tuple[str, ...]] = (
         "The table sensitive.csv gives the values of each group, without saying which row of the "
@@ -107,19 +109,11 @@ class Anatomy(RowsMethod):
         "Rows are sorted, and groups are numbered at random: neither carries information.",
     )
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.anatomy.grouping import askable
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.methods.anatomy.grouping import answer, askable
 
-        return askable(content, token)
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.anatomy.grouping import answer
-
-        return answer(query, content, token)
+        return Questions(askable, answer)
 
     def effective_roles(
         self, roles: Mapping[str, Role], parameters: Mapping[str, ParameterValue]
@@ -165,32 +159,13 @@ class Anatomy(RowsMethod):
         report(StepStarted(DRAW, 1, 1))
         return draw(given, rows, randomness, token)
 
-    def verify(
-        self, manifest: Manifest, published: PublishedTable, token: CancelToken
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RowsMethod.verify`."""
+    def checking(self) -> RowsChecking:
+        """See :meth:`DrawnRowsMethod.checking`."""
         from dpdesk.engine.methods.anatomy.settings import anatomy_guarantee
-        from dpdesk.verifiers.anatomy import verify_public
+        from dpdesk.verifiers.anatomy import verify_against_source, verify_public
+        from dpdesk.verifiers.reading import evidence_fault
 
-        return verify_public(manifest.as_json(), published, anatomy_guarantee, token)
-
-    def verify_with_source(
-        self,
-        manifest: Manifest,
-        published: PublishedTable,
-        given: MethodInput,
-        difference: RowDifference | None,
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RowsMethod.verify_with_source`."""
-        from dpdesk.engine.methods.anatomy.settings import anatomy_guarantee
-        from dpdesk.verifiers.anatomy import verify_against_source
-
-        if difference is None:
-            raise TypeError("grouped rows are compared with their source")
-        return verify_against_source(
-            manifest.as_json(), published, given, difference, anatomy_guarantee, token
-        )
+        return RowsChecking(anatomy_guarantee, verify_public, verify_against_source, evidence_fault)
 
     def separated(self, manifest: Manifest) -> Separated | None:
         """See :meth:`RowsMethod.separated`."""
@@ -206,15 +181,3 @@ class Anatomy(RowsMethod):
             **({} if apart is None else {apart.column: "values are in sensitive.csv, by groups"}),
             GROUP: "number of the group, drawn at random; its values are in sensitive.csv",
         }
-
-    def evidence_fault(
-        self,
-        manifest: Manifest,
-        evidence: Mapping[str, object],
-        published: PublishedTable,
-        token: CancelToken,
-    ) -> str | None:
-        """See :meth:`RowsMethod.evidence_fault`."""
-        from dpdesk.verifiers.reading import evidence_fault
-
-        return evidence_fault(manifest.as_json(), evidence, published)

@@ -404,10 +404,10 @@ def _odds(settings: ChoiceSettings) -> BarChart:
 # Answers from released choices: what was chosen in each group, and how far it may be from best.
 
 
-def askable_choices(manifest: Manifest) -> Askable:
+def askable_choices(content: ReleasedContent, token: CancelToken) -> Askable:
     """Every group column with its categories; the choices are the measures."""
-    given = settings_of(manifest)
-    domains = [as_table(item) for item in as_list(manifest.result["domains"])]
+    given = settings_of(content.manifest)
+    domains = [as_table(item) for item in as_list(content.manifest.result["domains"])]
     listed = {
         str(item["dimension"]): tuple(map(str, as_list(item["categories"]))) for item in domains
     }
@@ -421,7 +421,7 @@ def answer_choices(query: Query, content: ReleasedContent, token: CancelToken) -
     Raises InputError ``query.*``; RefusedError ``query.refused`` where groups would have to be
     joined: the choice of a whole does not follow from those of its parts.
     """
-    asked = askable_choices(content.manifest)
+    asked = askable_choices(content, token)
     asked.check(query)
     place = asked.measures.index(asked.measure(query.measure))
     wanted = settings_of(content.manifest).wanted[place]

@@ -23,10 +23,10 @@ from dpdesk.engine.private.method import (
     Reading,
 )
 from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
+from dpdesk.engine.querying import Questions
 
 if TYPE_CHECKING:
-    from dpdesk.core.query import Answer, Askable, Query
-    from dpdesk.core.release import ReleasedContent
+    pass
 
 _UNUSED = tuple(f"guarantee.parameters.{key}" for key in ("rho", "delta", "minimal_change"))
 _USED = (
@@ -117,19 +117,11 @@ class DpChoice(PrivateMethod):
         read = ChoiceSettings.from_parameters
         return Reading(read, check_columns, lambda given, cluster: given.charge(cluster, ""))
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.dp_choice.design import askable_choices
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.methods.dp_choice.design import answer_choices, askable_choices
 
-        return askable_choices(content.manifest)
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.dp_choice.design import answer_choices
-
-        return answer_choices(query, content, token)
+        return Questions(askable_choices, answer_choices)
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
         """See :meth:`PrivateMethod.design`; InputError ``choice.*``, ``cube.*``."""

@@ -240,9 +240,5 @@ def error_curve(
     found = []
     for budget in budgets:
         token.check()
-        found.append(_largest(settings, plan_at(budget), budget))
+        found.append(widths_at(settings, plan_at(budget), budget).largest)
     return np.array(found)
-
-
-def _largest(settings: CubeSettings, plan: CubePlan, budget: Fraction) -> float:
-    return widths_at(settings, plan, budget).largest

@@ -24,9 +24,9 @@ from dpdesk.engine.private.method import (
     Reading,
 )
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
+from dpdesk.engine.querying import Questions
 
 if TYPE_CHECKING:
-    from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.cubes.olap.grids import SumReader
 
@@ -150,22 +150,11 @@ class DpCube(PrivateMethod):
 
         return Reading(CubeSettings.from_parameters, check_columns, price_of)
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.cubes.olap.cube import ReleasedCube
-        from dpdesk.engine.cubes.olap.grids import askable_cube
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.cubes.olap.grids import sum_questions
 
-        return askable_cube(ReleasedCube.from_manifest(content.manifest))
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.cubes.olap.cube import ReleasedCube
-        from dpdesk.engine.cubes.olap.grids import cube_grid
-
-        cube = ReleasedCube.from_manifest(content.manifest)
-        return cube_grid(cube, query, content, token).answer()
+        return sum_questions(self.reader)
 
     def reader(self, content: ReleasedContent) -> SumReader:
         """See :class:`~dpdesk.engine.cubes.olap.grids.Browsable`."""

@@ -21,10 +21,10 @@ from dpdesk.engine.private.method import (
     Reading,
 )
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
+from dpdesk.engine.querying import Questions
 
 if TYPE_CHECKING:
-    from dpdesk.core.query import Answer, Askable, Query
-    from dpdesk.core.release import ReleasedContent
+    pass
 
 
 # What a graph with noise may show; see :mod:`dpdesk.engine.private.public_fields`.
@@ -111,19 +111,11 @@ class DpGraph(PrivateMethod):
 
         return Reading(GraphSettings.from_parameters, check_columns, price_of)
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.dp_graph.querying import askable_graph
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.methods.dp_graph.querying import answer_graph, askable_graph
 
-        return askable_graph(content.manifest)
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.dp_graph.querying import answer_graph
-
-        return answer_graph(query, content, token)
+        return Questions(askable_graph, answer_graph)
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
         """See :meth:`PrivateMethod.design`; InputError ``graph.*``, ``cube.*``."""

@@ -39,9 +39,9 @@ class ReleasedGraph:
     edges: Floats = field(repr=False)
 
 
-def askable_graph(manifest: Manifest) -> Askable:
+def askable_graph(content: ReleasedContent, token: CancelToken) -> Askable:
     """The two ends, each with all nodes."""
-    ends, nodes = settings_of(manifest).ends, _nodes(manifest)
+    ends, nodes = settings_of(content.manifest).ends, _nodes(content.manifest)
     return Askable(tuple(AskableColumn(name, (nodes,)) for name in ends), (MEASURE,))
 
 
@@ -51,7 +51,7 @@ def answer_graph(query: Query, content: ReleasedContent, token: CancelToken) -> 
     Without direction an edge counts, once, where its ends fulfil the conditions in one of the two
     orders. Raises InputError ``query.*``, RefusedError ``query.too-large``, Cancelled.
     """
-    askable_graph(content.manifest).check(query)
+    askable_graph(content, token).check(query)
     graph = _read(content, token)
     axes = [_groups(graph, query, column) for column in graph.settings.ends]
     count = len(axes[0].labels) * len(axes[1].labels)

@@ -31,7 +31,7 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, silent
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.query import Answer, AnswerRow, Askable, AskableColumn, Match, Query, matching
-from dpdesk.core.release import Manifest, ReleasedContent
+from dpdesk.core.release import ReleasedContent
 from dpdesk.core.shapes import as_float, as_list, as_table, read_json
 from dpdesk.engine.cubes.lattice import mask_of
 from dpdesk.engine.cubes.olap.cube import variance_of
@@ -398,9 +398,9 @@ _UNCOVERED = (
 )
 
 
-def askable_itemsets(manifest: Manifest) -> Askable:
+def askable_itemsets(content: ReleasedContent, token: CancelToken) -> Askable:
     """Every item, with its two categories."""
-    listed = map(as_table, as_list(manifest.result["domains"]))
+    listed = map(as_table, as_list(content.manifest.result["domains"]))
     columns = tuple(
         AskableColumn(str(item["dimension"]), (tuple(map(str, as_list(item["categories"]))),))
         for item in listed
@@ -413,7 +413,7 @@ def answer_itemsets(query: Query, content: ReleasedContent, token: CancelToken) 
 
     Raises InputError ``query.*``; RefusedError ``query.refused`` for what the sets cannot tell.
     """
-    asked = askable_itemsets(content.manifest)
+    asked = askable_itemsets(content, token)
     asked.check(query)
     if query.by:
         raise _untold("the sets are released one by one, so nothing is grouped by a column")

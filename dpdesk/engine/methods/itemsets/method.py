@@ -31,11 +31,10 @@ from dpdesk.engine.private.method import (
     Reading,
 )
 from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
+from dpdesk.engine.querying import Questions
 
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RowSource
-    from dpdesk.core.query import Answer, Askable, Query
-    from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.querying import Comparison
 
@@ -166,19 +165,11 @@ class Itemsets(PrivateMethod):
         read = ItemsetSettings.from_parameters
         return Reading(read, check_columns, lambda given, cluster: given.charge(cluster, ""))
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.itemsets.design import askable_itemsets
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.methods.itemsets.design import answer_itemsets, askable_itemsets
 
-        return askable_itemsets(content.manifest)
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.itemsets.design import answer_itemsets
-
-        return answer_itemsets(query, content, token)
+        return Questions(askable_itemsets, answer_itemsets)
 
     def design(self, given: PrivateInput, token: CancelToken, report: Report) -> Design:
         """See :meth:`PrivateMethod.design`; InputError ``itemsets.*``, ``cube.*``, ``views.*``."""

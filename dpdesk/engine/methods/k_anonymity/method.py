@@ -52,13 +52,12 @@ from dpdesk.engine.methods.k_anonymity.settings import (
     check_settings,
     weights_of,
 )
+from dpdesk.engine.querying import Questions
 
 # Whatever needs numpy or compiled kernels is imported where it is used: the command line lists
 # methods and their parameters without paying for them.
 if TYPE_CHECKING:
     from dpdesk.core.charts import Chart
-    from dpdesk.core.query import Answer, Askable, Query
-    from dpdesk.core.release import ReleasedContent
     from dpdesk.engine.hierarchies.preview import AlignedTable
     from dpdesk.engine.methods.k_anonymity.assessment import Assessment
     from dpdesk.engine.methods.k_anonymity.known_nodes import PooledNodes, WalkedNodes
@@ -175,19 +174,11 @@ class KAnonymity(RowsMethod):
     check = staticmethod(check_settings)
     pseudonyms: ClassVar[str] = ""
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.k_anonymity.querying import askable_rows
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.methods.k_anonymity.querying import askable_rows, count_rows
 
-        return askable_rows(content, token)
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.k_anonymity.querying import count_rows
-
-        return count_rows(query, content, token)
+        return Questions(askable_rows, count_rows)
 
     def explore(self, given: MethodInput, token: CancelToken, report: Report) -> Exploration:
         """Count every node of the lattice at many k, or good nodes of a very large lattice."""

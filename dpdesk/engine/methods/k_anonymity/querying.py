@@ -46,13 +46,13 @@ def askable_rows(content: ReleasedContent, token: CancelToken) -> Askable:
 
 
 def count_rows(query: Query, content: ReleasedContent, token: CancelToken) -> Answer:
-    """The answer to a query on released rows; see :class:`QueryableMethod`."""
+    """The answer to a query on released rows; see :class:`~dpdesk.engine.querying.Questions`."""
     asked = askable_rows(content, token)
     asked.check(query)
     counted = content.counted(MICRODATA, query.columns(), token)
     generalised = generalised_columns(content.manifest)
     certain, possible = _matched(query, counted, generalised)
-    suppressed = _suppressed(content.manifest)
+    suppressed = int(as_float(content.manifest.result["rows_suppressed"]))
     places = [counted.columns.index(each.column) for each in query.by]
     rows: list[AnswerRow] = []
     for labels, members in _groups(query, counted, places, possible, token):
@@ -236,7 +236,3 @@ def generalised_columns(manifest: Manifest) -> frozenset[str]:
     named = as_list(manifest.guarantee.parameters.get("quasi_identifiers", []))
     levels = as_table(manifest.result.get("node", {}))
     return frozenset(str(name) for name in named if levels.get(str(name)) != 0)
-
-
-def _suppressed(manifest: Manifest) -> int:
-    return int(as_float(manifest.result["rows_suppressed"]))

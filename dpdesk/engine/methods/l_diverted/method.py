@@ -19,11 +19,18 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
-from dpdesk.core.query import Answer, Askable, Query
+from dpdesk.core.query import Answer, Query
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.release import ClaimCheck, Manifest, PublishedTable, ReleasedContent, RowDifference
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome, RowsMethod
+from dpdesk.engine.method import (
+    GUARANTEE,
+    DrawnRowsMethod,
+    Exploration,
+    MethodInput,
+    Outcome,
+    RowsChecking,
+)
 from dpdesk.engine.methods.k_anonymity.public_fields import NODE, ROLES, ROWS_SUPPRESSED
 from dpdesk.engine.methods.l_diverted.settings import (
     PARAMETERS,
@@ -31,6 +38,7 @@ from dpdesk.engine.methods.l_diverted.settings import (
     check_settings,
     named_roles,
 )
+from dpdesk.engine.querying import Questions
 
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RewrittenRows, RowSource
@@ -113,7 +121,7 @@ COMPARISON = ComparisonWords(
 )
 
 
-class LDiverted(RowsMethod):
+class LDiverted(DrawnRowsMethod):
     """Sensitive values drawn uniformly within hidden groups of ℓ′ different values.
 
     Source: l-diverted paper, mechanism A', with the corrections of resources/docs/diverted.md.
@@ -155,22 +163,13 @@ class LDiverted(RowsMethod):
         "joins would give several draws for one person, and together these reveal the true "
         "value"
     )
-    draws: ClassVar[bool] = True
     live: ClassVar[tuple[str, ...]] = ("l",)
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.l_diverted.querying import askable_diverted
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.methods.l_diverted.querying import answer_diverted, askable_diverted
 
-        return askable_diverted(content, token)
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.l_diverted.querying import answer_diverted
-
-        return answer_diverted(query, content, token)
+        return Questions(askable_diverted, answer_diverted)
 
     def compare(
         self,
@@ -240,14 +239,14 @@ class LDiverted(RowsMethod):
         report(StepStarted(DRAW, 1, 1))
         return draw_release(given, outcome, rows, randomness, token)
 
-    def verify(
-        self, manifest: Manifest, published: PublishedTable, token: CancelToken
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RowsMethod.verify`."""
+    def checking(self) -> RowsChecking:
+        """See :meth:`DrawnRowsMethod.checking`."""
         from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
-        from dpdesk.verifiers.diverted import verify_public
+        from dpdesk.verifiers.diverted import evidence_fault, verify_against_source, verify_public
 
-        return verify_public(manifest.as_json(), published, diverted_guarantee, token)
+        return RowsChecking(
+            diverted_guarantee, verify_public, verify_against_source, evidence_fault
+        )
 
     def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
         """See :meth:`RowsMethod.drawn_columns`."""
@@ -262,36 +261,6 @@ class LDiverted(RowsMethod):
         from dpdesk.verifiers.diverted import claimed_recoding
 
         return claimed_recoding(manifest.as_json(), given, token)
-
-    def verify_with_source(
-        self,
-        manifest: Manifest,
-        published: PublishedTable,
-        given: MethodInput,
-        difference: RowDifference | None,
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RowsMethod.verify_with_source`."""
-        from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
-        from dpdesk.verifiers.diverted import verify_against_source
-
-        if difference is None:
-            raise TypeError("drawn rows are compared with their source")
-        return verify_against_source(
-            manifest.as_json(), published, given, difference, diverted_guarantee, token
-        )
-
-    def evidence_fault(
-        self,
-        manifest: Manifest,
-        evidence: Mapping[str, object],
-        published: PublishedTable,
-        token: CancelToken,
-    ) -> str | None:
-        """See :meth:`RowsMethod.evidence_fault`."""
-        from dpdesk.verifiers.diverted import evidence_fault
-
-        return evidence_fault(manifest.as_json(), evidence, published, token)
 
     def evidence_source_fault(
         self,

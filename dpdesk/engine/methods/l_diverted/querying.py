@@ -169,7 +169,7 @@ def askable_diverted(content: ReleasedContent, token: CancelToken) -> Askable:
 
 
 def answer_diverted(query: Query, content: ReleasedContent, token: CancelToken) -> Answer:
-    """The answer to a query; see :class:`~dpdesk.engine.querying.QueryableMethod`."""
+    """The answer to a query; see :class:`~dpdesk.engine.querying.Questions`."""
     asked = askable_diverted(content, token)
     asked.check(query)
     estimator = Estimator(asked.estimator(query.estimator))

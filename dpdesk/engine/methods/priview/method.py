@@ -45,6 +45,7 @@ from dpdesk.engine.private.method import (
     Reading,
 )
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
+from dpdesk.engine.querying import Questions
 from dpdesk.engine.views.choosing import PlannedNoise
 from dpdesk.engine.views.settings import (
     MOST_OF_MARGINAL,
@@ -57,7 +58,6 @@ from dpdesk.engine.views.spread import noise_of
 
 if TYPE_CHECKING:
     from dpdesk.core.frequency import RowSource
-    from dpdesk.core.query import Answer, Askable, Query
     from dpdesk.engine.cubes.olap.grids import SumReader
     from dpdesk.engine.noise.randomness import RandomSource
     from dpdesk.engine.querying import Comparison
@@ -171,19 +171,11 @@ class PriView(PrivateMethod):
 
         return Reading(read, check_columns, lambda given, cluster: given.charge(cluster, ""))
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.cubes.olap.grids import askable_cube
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.cubes.olap.grids import sum_questions
 
-        return askable_cube(released_views(content.manifest))
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.cubes.olap.grids import read_grid
-
-        return read_grid(self.reader(content), query, token).answer()
+        return sum_questions(self.reader)
 
     def reader(self, content: ReleasedContent) -> SumReader:
         """See :class:`~dpdesk.engine.cubes.olap.grids.Browsable`."""
@@ -198,8 +190,7 @@ class PriView(PrivateMethod):
     def explore(self, given: PrivateInput, token: CancelToken) -> Exploration:
         """See :meth:`PrivateMethod.explore`."""
         from dpdesk.engine.private.charts import DesignExploration
-        from dpdesk.engine.views.charts import planned_sentence
-        from dpdesk.engine.views.design import design_views
+        from dpdesk.engine.views.design import design_views, planned_sentence
 
         return DesignExploration(given, token, "views.planned", design_views, planned_sentence)
 

@@ -19,13 +19,21 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
 from dpdesk.core.public_fields import PublicField
-from dpdesk.core.query import Answer, Askable, Query
+from dpdesk.core.query import Answer, Query
 from dpdesk.core.recoding import Recoding
-from dpdesk.core.release import ClaimCheck, Manifest, PublishedTable, ReleasedContent, RowDifference
+from dpdesk.core.release import Manifest
 from dpdesk.core.schema import Role
-from dpdesk.engine.method import GUARANTEE, Exploration, MethodInput, Outcome
+from dpdesk.engine.method import (
+    GUARANTEE,
+    DrawnRowsMethod,
+    Exploration,
+    MethodInput,
+    Outcome,
+    RowsChecking,
+)
 from dpdesk.engine.methods.randomised_response.settings import PARAMETERS, PUBLIC_FIELDS
 from dpdesk.engine.private.method import Charge, PaidRowsMethod
+from dpdesk.engine.querying import Questions
 
 # Whatever needs numpy is imported where it is used.
 if TYPE_CHECKING:
@@ -65,7 +73,7 @@ COMPARISON = ComparisonWords(
 )
 
 
-class RandomisedResponse(PaidRowsMethod):
+class RandomisedResponse(DrawnRowsMethod, PaidRowsMethod):
     """Values of chosen columns drawn one by one, with chances that hide the true one.
 
     Source: the course text, randomised response (Warner 1965); k-ary chances where the plan gives
@@ -117,19 +125,11 @@ class RandomisedResponse(PaidRowsMethod):
         "Rows are sorted by what is released of them: their order carries no information.",
     )
 
-    def askable(self, content: ReleasedContent, token: CancelToken) -> Askable:
-        """See :meth:`QueryableMethod.askable`."""
-        from dpdesk.engine.methods.randomised_response.querying import askable
+    def questions(self) -> Questions:
+        """See :meth:`QueryableMethod.questions`."""
+        from dpdesk.engine.methods.randomised_response.querying import answer, askable
 
-        return askable(content, token)
-
-    def answer(
-        self, query: Query, content: ReleasedContent, token: CancelToken, report: Report
-    ) -> Answer:
-        """See :meth:`QueryableMethod.answer`."""
-        from dpdesk.engine.methods.randomised_response.querying import answer
-
-        return answer(query, content, token)
+        return Questions(askable, answer)
 
     def compare(
         self,
@@ -220,31 +220,14 @@ class RandomisedResponse(PaidRowsMethod):
         report(StepStarted(DRAW, 1, 1))
         return draw(given, rows, debit, randomness, token)
 
-    def verify(
-        self, manifest: Manifest, published: PublishedTable, token: CancelToken
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RowsMethod.verify`."""
+    def checking(self) -> RowsChecking:
+        """See :meth:`DrawnRowsMethod.checking`."""
         from dpdesk.engine.methods.randomised_response.settings import response_guarantee
-        from dpdesk.verifiers.randomised import verify_public
+        from dpdesk.verifiers.randomised import verify_against_source, verify_public
+        from dpdesk.verifiers.reading import evidence_fault
 
-        return verify_public(manifest.as_json(), published, response_guarantee, token)
-
-    def verify_with_source(
-        self,
-        manifest: Manifest,
-        published: PublishedTable,
-        given: MethodInput,
-        difference: RowDifference | None,
-        token: CancelToken,
-    ) -> tuple[ClaimCheck, ...]:
-        """See :meth:`RowsMethod.verify_with_source`."""
-        from dpdesk.engine.methods.randomised_response.settings import response_guarantee
-        from dpdesk.verifiers.randomised import verify_against_source
-
-        if difference is None:
-            raise TypeError("drawn rows are compared with their source")
-        return verify_against_source(
-            manifest.as_json(), published, given, difference, response_guarantee, token
+        return RowsChecking(
+            response_guarantee, verify_public, verify_against_source, evidence_fault
         )
 
     def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
@@ -263,15 +246,3 @@ class RandomisedResponse(PaidRowsMethod):
         from dpdesk.verifiers.randomised import claimed_recoding
 
         return claimed_recoding(manifest.as_json(), given, token)
-
-    def evidence_fault(
-        self,
-        manifest: Manifest,
-        evidence: Mapping[str, object],
-        published: PublishedTable,
-        token: CancelToken,
-    ) -> str | None:
-        """See :meth:`RowsMethod.evidence_fault`."""
-        from dpdesk.verifiers.reading import evidence_fault
-
-        return evidence_fault(manifest.as_json(), evidence, published)

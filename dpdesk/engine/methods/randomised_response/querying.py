@@ -85,7 +85,7 @@ def askable(content: ReleasedContent, token: CancelToken) -> Askable:
 
 
 def answer(query: Query, content: ReleasedContent, token: CancelToken) -> Answer:
-    """The answer to a query; see :class:`~dpdesk.engine.querying.QueryableMethod`."""
+    """The answer to a query; see :class:`~dpdesk.engine.querying.Questions`."""
     askable(content, token).check(query)
     drawn = drawn_of(content.manifest)
     asked = [drawn[name] for name in query.columns() if name in drawn]

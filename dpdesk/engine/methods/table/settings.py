@@ -664,14 +664,10 @@ def _tables(values: Mapping[str, ParameterValue], where: str) -> Iterator[TableS
         if is_ratio(each):
             continue
         names = (*_names(each.get("rows")), *_names(each.get("columns")))
-        measure = Measure.of(_plain_measure(each)) if "measure" in each else usual
+        measure = Measure.of(each["measure"]) if "measure" in each else usual
         name = str(each["name"])
         own, head = dict(each.get("hierarchy", {})), _names(each.get("columns"))
         yield TableSpec(name, _once(names, where), measure, file_of(name), own, head)
-
-
-def _plain_measure(each: Mapping[str, object]) -> object:
-    return each["measure"]
 
 
 def _once(names: tuple[str, ...], where: str) -> tuple[str, ...]:

@@ -27,8 +27,15 @@ from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.plain_reading import plain_codec
 from dpdesk.io.formats.request import ReadRequest, iconv_name
 from dpdesk.io.formats.sas.catalogs import labels_of_columns
-from dpdesk.io.formats.sas.ibm import odd_zeros, to_ieee, words_of
-from dpdesk.io.formats.sas.transport_layout import CARD, Field, Member, read_members
+from dpdesk.io.formats.sas.transport_layout import (
+    CARD,
+    Field,
+    Member,
+    odd_zeros,
+    read_members,
+    to_ieee,
+    words_of,
+)
 from dpdesk.io.formats.stat_faults import (
     check_names,
     label_breaks_off,

@@ -32,8 +32,7 @@ from dpdesk.io.formats.outcolumns import (
     pieces,
     survey,
 )
-from dpdesk.io.formats.sas.ibm import LARGEST, SMALLEST, from_ieee
-from dpdesk.io.formats.sas.transport_layout import CARD, NAMESTR
+from dpdesk.io.formats.sas.transport_layout import CARD, LARGEST, NAMESTR, SMALLEST, from_ieee
 
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv

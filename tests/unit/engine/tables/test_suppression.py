@@ -15,11 +15,10 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables import audit as attacker
 from dpdesk.engine.tables import suppression
 from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
-from dpdesk.engine.tables.local import local_pattern
 from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.search import Instance
-from dpdesk.engine.tables.suppression import How, Pattern, suppress
+from dpdesk.engine.tables.suppression import How, Pattern, local_pattern, suppress
 from tests.helpers.tables import drawn_system, filled, required
 
 TOKEN = CancelToken()

@@ -12,7 +12,7 @@ import pyreadstat
 import pytest
 
 from dpdesk.core.errors import InputError
-from dpdesk.io.formats.stata.whole import check_whole
+from dpdesk.io.formats.statistical import check_whole
 from tests.helpers.stat_files import head
 
 

@@ -18,8 +18,7 @@ from dpdesk.core.jobs import CancelToken, Event, StepProgress, silent
 from dpdesk.core.labels import Kind
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io.formats.numbers import number_text
-from dpdesk.io.formats.sas.ibm import from_ieee, to_ieee
-from dpdesk.io.formats.sas.transport_layout import NAMESTR
+from dpdesk.io.formats.sas.transport_layout import NAMESTR, from_ieee, to_ieee
 from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace

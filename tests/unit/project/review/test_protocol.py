@@ -14,7 +14,7 @@ import pytest
 
 from dpdesk.app.checklists import gather
 from dpdesk.app.context import AppContext
-from dpdesk.app.planning import prepare_rows
+from dpdesk.app.planning import PlacedPlan, prepare_rows
 from dpdesk.core.errors import InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
@@ -306,7 +306,7 @@ def test_a_protocol_applies_to_another_source_and_gives_the_same_release(
     token = CancelToken()
     work = signed.protocol.work(SourceSpec(town.SOURCE), source)
     plan, at_hand = replace(work, title="Next year").to_plan(), work.hand_made()
-    with prepare_rows(context, plan, source, "plan", token, silent, hierarchies=at_hand) as ready:
+    with prepare_rows(context, PlacedPlan(plan, source, "plan", at_hand), token, silent) as ready:
         out = write_release(context, ready, tmp_path / "again", token, silent).out
     again = gather(context, out, token, silent)
     assert again.report.ok
