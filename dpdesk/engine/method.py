@@ -160,7 +160,8 @@ class ExplorationView:
     of settings that lack a decision, for which something was supposed; they are not feasible.
     ``pending`` names what :class:`GrowingExploration` would add to it next, empty when nothing.
     ``at`` is the plan key at which settings that cannot be used have to be fixed. ``tables`` are
-    those of a method that protects cells, to be looked at.
+    those of a method that protects cells, to be looked at. Of feasible settings that protect
+    nothing ``warns`` is set: their sentence is no success.
     """
 
     feasible: bool
@@ -175,6 +176,7 @@ class ExplorationView:
     pending: str = ""
     at: str = ""
     tables: tuple[TableLook, ...] = ()
+    warns: bool = False
 
 
 def unusable(error: DpdeskError, charts: tuple[Chart, ...] = ()) -> ExplorationView:

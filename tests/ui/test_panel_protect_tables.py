@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QCheckBox, QLabel
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import SetParameters
@@ -400,12 +400,38 @@ def test_a_first_table_is_searched_once_its_dimensions_are_named(
     bench.choose_method(next(one for one in bench.methods if one.id == "table"))
     made.activated()
     qtbot.waitUntil(lambda: bench.explore_problem is not None and not made.busy)
+    assert "base" not in bench.work.parameters  # nothing is rounded yet
     bench.apply(SetParameters({"rows": ("region",)}))
     bench.apply(SetParameters({"columns": ("size",)}))
     qtbot.waitUntil(lambda: not bench.stale and not made.busy)
     assert bench.explore_problem is None
     assert not made.result.band.text
-    assert "No rule says which of 15 cells are unsafe" in made.result.sentence
+    assert made.result.sentence.startswith("△ No rule says which of 15 cells are unsafe")
+
+
+def test_a_measure_without_its_column_stays_while_other_settings_change(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    """What is not finished is not in the plan, and no other edit takes it back."""
+    form = panel.settings.form
+    assert isinstance(form, TableForm)
+    measure, rules = form.field("measure"), form.field("rule")
+    assert isinstance(measure, RecordsField)
+    assert isinstance(rules, RecordsField)
+    (line,) = measure.lines
+    line.kind.setCurrentText("Number of rows")
+    qtbot.waitUntil(lambda: bench.work.parameters.get("measure") == "count" and not panel.busy)
+    line.kind.setCurrentText("Mean of a column")
+    rules.lines[1].remove.click()
+    qtbot.waitUntil(lambda: len(bench.work.parameters["rule"]) == 1 and not panel.busy)
+    assert line.kind.currentText() == "Mean of a column"
+    bench.undo()
+    qtbot.waitUntil(lambda: len(rules.lines) == 2 and not panel.busy)
+    assert line.kind.currentText() == "Mean of a column"
+    column = line.fields["mean"].control
+    assert isinstance(column, QComboBox)
+    column.setCurrentText("turnover")
+    qtbot.waitUntil(lambda: "mean" in thaw(bench.work.parameters["measure"]))
 
 
 RATIOS = """version = 1

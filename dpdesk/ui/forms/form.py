@@ -14,7 +14,7 @@ is shown under its field once the user has left the field, not before the first 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QDropEvent, QFocusEvent, QKeyEvent
@@ -147,11 +147,15 @@ class ParameterForm(QWidget):
         given = {key: row.field.plain() for key, row in self._rows.items() if key in seen}
         return {key: value for key, value in given.items() if value is not None}
 
-    def set_values(self, values: Mapping[str, object]) -> None:
-        """Show these values; ``valuesChanged`` is not emitted. Unknown keys are ignored."""
+    def set_values(self, values: Mapping[str, object], kept: Collection[str] = ()) -> None:
+        """Show these values; ``valuesChanged`` is not emitted. Unknown keys are ignored.
+
+        Fields of the keys ``kept`` stay as they are.
+        """
         for key, row in self._rows.items():
-            row.field.set_plain(values.get(key))
-            row.show_error("")
+            if key not in kept:
+                row.field.set_plain(values.get(key))
+                row.show_error("")
         self._open_what_is_set(values)
         self._show_what_applies()
 
@@ -462,9 +466,9 @@ class TableForm(ParameterForm):
             return ShelfField(parameter)
         return super().made_field(parameter, live=live)
 
-    def set_values(self, values: Mapping[str, object]) -> None:
+    def set_values(self, values: Mapping[str, object], kept: Collection[str] = ()) -> None:
         """See :meth:`ParameterForm.set_values`."""
-        super().set_values(values)
+        super().set_values(values, kept)
         self._show_rest()
 
     def show_columns(self, columns: tuple[str, ...], roles: Mapping[str, Role]) -> None:

@@ -135,11 +135,15 @@ class BudgetWatch(QObject):
 
 
 def suggested_values(method: Method) -> Mapping[str, object]:
-    """Plan keys with the values that the method's parameters suggest to a new user."""
+    """Plan keys with the values that the method's parameters suggest to a new user.
+
+    What has no effect beside the defaults of the others is left to the form.
+    """
+    usual = {one.key: one.as_plain(one.default_value()) for one in method.parameters}
     values: dict[str, object] = {}
     for parameter in method.parameters:
-        suggested = getattr(parameter, "suggested", None)
-        if suggested is not None:
+        suggested, rule = getattr(parameter, "suggested", None), parameter.applies
+        if suggested is not None and (rule is None or str(usual[rule.key]) in rule.values):
             values[parameter.key] = parameter.as_plain(suggested)
     return values
 

@@ -15,13 +15,13 @@ from itertools import product
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.jobs import CancelToken, Report, silent
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import ParameterValue
 from dpdesk.core.plain import EMPTY
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
 from dpdesk.engine.methods.table.deciding import decision, outcome_of, printed
-from dpdesk.engine.methods.table.settings import ADJUST, CELL_KEY, SUPPRESS, Settings
+from dpdesk.engine.methods.table.settings import ADJUST, CELL_KEY, NONE, SUPPRESS, Settings
 from dpdesk.engine.methods.table.stories import looks
 from dpdesk.engine.tables.cellkeys import KEYS, PerturbationTable
 
@@ -50,7 +50,8 @@ class TableExploration:
         except DpdeskError as error:
             return unusable(error)
         outcome = outcome_of(made)
-        said = _sentence(outcome, made.counted.settings)
+        bare = _without_rules(outcome, made.counted.settings)
+        said = _sentence(outcome, bare=bare)
         return ExplorationView(
             True,
             said,
@@ -59,6 +60,7 @@ class TableExploration:
             outcome.guarantee,
             notes=outcome.notes,
             tables=looks(made, outcome.tables),
+            warns=bare or made.counted.settings.protect == NONE,
         )
 
     def pick(self, point: int) -> Mapping[str, object]:
@@ -88,6 +90,7 @@ def _chart(outcome: CellsOutcome, answer: str) -> BarChart:
         id="cells",
         question="Which cells are unsafe, and which protect them?",
         answer=answer,
+        short="Cells",
         category_axis=Axis("Cells", bare=True),
         value_axis=Axis("Number of cells", "cells", whole=True, minimum=0),
         categories=tuple(_MARKS.values()),
@@ -125,17 +128,24 @@ def _changes(settings: Settings) -> Iterator[BarChart]:
     )
 
 
-def _sentence(outcome: CellsOutcome, settings: Settings) -> str:
-    cells, unsafe = outcome.result["cells"], printed(outcome.tables, PRIMARY)
-    if not settings.rules and not unsafe and settings.protect in (SUPPRESS, ADJUST):
+def _without_rules(outcome: CellsOutcome, settings: Settings) -> bool:
+    """Whether nothing says which cells are unsafe, where unsafe cells are what is protected."""
+    unsafe = settings.rules or printed(outcome.tables, PRIMARY)
+    return not unsafe and settings.protect in (SUPPRESS, ADJUST)
+
+
+def _sentence(outcome: CellsOutcome, *, bare: bool) -> str:
+    cells = outcome.result["cells"]
+    if bare:
         return msg(
             "No rule says which of {cells} cells are unsafe: all are published as they are. Add a "
             "rule, such as a threshold of 3 contributors.",
             cells=f"{cells:,}",
         )
-    return msg(
-        "Of {cells} cells, {unsafe} are unsafe by the rules; {suppressed} are suppressed.",
+    return counted(
+        "Of {cells} cells, {n} is unsafe by the rules; suppressed: {suppressed}.",
+        "Of {cells} cells, {n} are unsafe by the rules; suppressed: {suppressed}.",
+        n=printed(outcome.tables, PRIMARY),
         cells=f"{cells:,}",
-        unsafe=f"{unsafe:,}",
         suppressed=f"{outcome.result['suppressed']:,}",
     )

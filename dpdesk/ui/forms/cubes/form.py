@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
@@ -405,10 +405,10 @@ class CubeForm(ParameterForm):
         if isinstance(found, LevelsByDimension):
             found.show_choices(choices)
 
-    def set_values(self, values: Mapping[str, object]) -> None:
+    def set_values(self, values: Mapping[str, object], kept: Collection[str] = ()) -> None:
         """See :meth:`ParameterForm.set_values`."""
         self._given = dict(values)
-        super().set_values(values)
+        super().set_values(values, kept)
         self._follow()
 
     def values(self) -> dict[str, object]:

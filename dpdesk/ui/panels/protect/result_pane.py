@@ -284,8 +284,9 @@ class ResultPane(QWidget):
         if view.feasible:
             self.band.clear()
             words = in_window(view.sentence)
-            if f"✓ {words}" != self._sentence.text():
-                self._sentence.setText(f"✓ {words}")
+            shown = f"{'△' if view.warns else '✓'} {words}"
+            if shown != self._sentence.text():
+                self._sentence.setText(shown)
                 announce(self, words)
         elif view.supposed:
             self.band.show_message("info", said(view.sentence), (), dismissible=False)

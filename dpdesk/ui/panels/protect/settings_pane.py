@@ -534,7 +534,7 @@ class SettingsPane(HoldingArea):
 
         ``names`` are those of the levels of the columns.
         """
-        self._work = work
+        before, self._work = self._work, work
         if method is not self._method or self._form is None:
             self._method = method
             self._replace_form()
@@ -554,8 +554,7 @@ class SettingsPane(HoldingArea):
         elif form is not None:
             form.show_columns(columns, work.roles)
         if form is not None and method is not None:
-            if self._differs(form, method):
-                form.set_values(work.parameters)
+            self._show_values(form, method, before)
             self._show_by_hand(by_hand(method, work), names)
 
     def show_levels(self, choices: Mapping[str, tuple[LevelChoice, ...]]) -> None:
@@ -564,10 +563,12 @@ class SettingsPane(HoldingArea):
         if isinstance(self._form, CubeForm):
             self._form.show_levels(choices)
 
-    def _differs(self, form: ParameterForm, method: Method) -> bool:
-        """Whether the form says something else than the work; half-typed numbers say nothing."""
-        found = set(edits(form.values(), self._work, form_parameters(method)))
-        return bool(found - set(form.errors()) if isinstance(form, CubeForm) else found)
+    def _show_values(self, form: ParameterForm, method: Method, before: WorkState) -> None:
+        """Show what the form says otherwise than the work; what is unfinished stays as it is."""
+        old, new = before.parameters, self._work.parameters
+        unfinished = {key for key in form.errors() if old.get(key) == new.get(key)}
+        if set(edits(form.values(), self._work, form_parameters(method))) - unfinished:
+            form.set_values(new, unfinished)
 
     def show_field_error(self, key: str, sentence: str) -> bool:
         """Show a sentence under a field; False when there is no such field."""
