@@ -434,6 +434,25 @@ def test_a_measure_without_its_column_stays_while_other_settings_change(
     qtbot.waitUntil(lambda: "mean" in thaw(bench.work.parameters["measure"]))
 
 
+def test_a_search_that_failed_is_settled_by_settings_that_were_searched(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    """Cell keys change no sums; what is chosen next is shown, and not the refusal."""
+    form = panel.settings.form
+    assert isinstance(form, TableForm)
+    protect = form.field("protect").control
+    assert isinstance(protect, QComboBox)
+    first = panel.result.sentence
+    protect.setCurrentText("Change counts by cell keys")
+    qtbot.waitUntil(lambda: "cell keys" in panel.result.band.text and not panel.busy)
+    assert not panel.result.sentence
+    protect.setCurrentText("Leave the table as it is")
+    qtbot.waitUntil(lambda: panel.result.sentence.startswith("△ Of 21 cells"))
+    assert not panel.result.band.text
+    protect.setCurrentText("Suppress cells")
+    qtbot.waitUntil(lambda: panel.result.sentence == first)
+
+
 RATIOS = """version = 1
 [source]
 path = "firms.csv"

@@ -303,13 +303,17 @@ def changes_words(
     """Changed settings: ``k: 12 rows, Search: Samarati``; None stands for the default.
 
     A long list is said as ``Dimensions: sex added``, a table by what changed, where the settings
-    ``before`` are known; what goes back to a default that held already is not said.
+    ``before`` are known; what goes back to a default that held already, or that has no effect any
+    more, is not said.
     """
     known = {parameter.key: parameter for parameter in method.parameters}
+    now = {**(before or {}), **changes}
     parts: list[str] = []
     for key, value in changes.items():
         parameter = known.get(key)
         if value is None and before is not None and key not in before:
+            continue
+        if value is None and parameter is not None and _without_effect(parameter, known, now):
             continue
         if parameter is None:
             parts.append(msg("{file}: {note}", file=key, note=value))
@@ -322,6 +326,20 @@ def changes_words(
             note = _change(parameter, old, freeze(value), names)
             parts.append(msg("{file}: {note}", file=label, note=note))
     return ", ".join(parts)
+
+
+def _without_effect(
+    parameter: Parameter, known: Mapping[str, Parameter], now: Mapping[str, object]
+) -> bool:
+    """Whether a form hides a parameter beside these settings."""
+    rules = [*parameter.offered, *filter(None, (parameter.applies,))]
+    for rule in rules:
+        other, value = known.get(rule.key), now.get(rule.key)
+        if other is not None and value is None:
+            value = other.as_plain(other.default_value())
+        if ("" if value is None else str(value)) not in rule.values:
+            return True
+    return False
 
 
 _FEW = 3

@@ -159,8 +159,8 @@ class WorkbenchState(QObject):
 
     @property
     def explore_problem(self) -> JobFailed | None:
-        """Why the last search gave nothing."""
-        return self._explore_problem
+        """Why the last search gave nothing; settled where an earlier one answers for the work."""
+        return self._explore_problem if self.stale else None
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:

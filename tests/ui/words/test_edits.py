@@ -115,6 +115,17 @@ def test_a_default_that_held_already_is_not_said(app_context: AppContext) -> Non
     assert said == "Search: Samarati, k: default"
 
 
+def test_what_has_no_effect_any_more_is_not_said(app_context: AppContext) -> None:
+    known = methods(app_context)
+    method = next(one for one in known if any(each.key == "deviation" for each in one.parameters))
+    before = {"protect": "random-round", "base": 5}
+    command = SetParameters({"protect": "cell-key", "base": None})
+    said = worded(command, method, known, before=before).label
+    assert said == "Protection: Change counts by cell keys"
+    command = SetParameters({"base": None})
+    assert worded(command, method, known, before=before).label == "Base of rounding: default"
+
+
 def test_a_method_goes_by_its_title(app_context: AppContext) -> None:
     known = methods(app_context)
     made = worded(SetMethod(known[0].id), None, known)
