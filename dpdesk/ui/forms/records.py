@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -44,7 +45,7 @@ from dpdesk.ui.forms.fields import Field, field_for, range_words
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
-from dpdesk.ui.widgets.layouts import leave_wheel
+from dpdesk.ui.widgets.layouts import bring_in_sight, leave_wheel
 from dpdesk.ui.words.numbers import marked, typed_number
 from dpdesk.ui.words.spoken import said, spoken_parameter
 
@@ -362,6 +363,10 @@ class RecordLine(QFrame):
             for field in pane.fields.values():
                 field.show_around(around)
 
+    def show_itself(self) -> None:
+        """Scroll to all of it, once it has its place."""
+        QTimer.singleShot(0, self, partial(bring_in_sight, self))
+
     @property
     def _pane(self) -> _Pane:
         place = self.kind.currentIndex()
@@ -390,6 +395,7 @@ class RecordLine(QFrame):
             self._take_over(before)
         self._on_edited()
         self.left.emit()
+        self.show_itself()
 
     def _take_over(self, before: _Pane) -> None:
         names = [one.plain() for one in before.fields.values() if isinstance(one, ColumnField)]
@@ -503,6 +509,7 @@ class RecordsField(Field):
         self._add()
         self.lines[-1].set_plain(proposal)
         self.lines[-1].control.setFocus()
+        self.lines[-1].show_itself()
         self.edited.emit()
 
     @Slot()

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
+from operator import ne
 
 from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, ChartTable
 from dpdesk.core.errors import Cancelled, DpdeskError
@@ -21,7 +22,15 @@ from dpdesk.core.plain import EMPTY
 from dpdesk.core.tabulation import PRIMARY, PUBLISHED, SECONDARY
 from dpdesk.engine.method import CellsInput, CellsOutcome, ExplorationView, unusable
 from dpdesk.engine.methods.table.deciding import decision, outcome_of, printed
-from dpdesk.engine.methods.table.settings import ADJUST, CELL_KEY, NONE, SUPPRESS, Settings
+from dpdesk.engine.methods.table.settings import (
+    ADJUST,
+    CELL_KEY,
+    CONTROLLED,
+    NONE,
+    RANDOM,
+    SUPPRESS,
+    Settings,
+)
 from dpdesk.engine.methods.table.stories import looks
 from dpdesk.engine.tables.cellkeys import KEYS, PerturbationTable
 
@@ -51,7 +60,7 @@ class TableExploration:
             return unusable(error)
         outcome = outcome_of(made)
         bare = _without_rules(outcome, made.counted.settings)
-        said = _sentence(outcome, bare=bare)
+        said = _sentence(outcome, made.counted.settings, bare=bare)
         return ExplorationView(
             True,
             said,
@@ -116,6 +125,7 @@ def _changes(settings: Settings) -> Iterator[BarChart]:
     yield BarChart(
         id="changes",
         question="How likely is each change of a count?",
+        short="Changes",
         answer=msg("Counts change by {most} at most; small ones never fall below 0.", most=most),
         category_axis=Axis("Change"),
         value_axis=Axis("Chance", minimum=0),
@@ -134,7 +144,7 @@ def _without_rules(outcome: CellsOutcome, settings: Settings) -> bool:
     return not unsafe and settings.protect in (SUPPRESS, ADJUST)
 
 
-def _sentence(outcome: CellsOutcome, *, bare: bool) -> str:
+def _sentence(outcome: CellsOutcome, settings: Settings, *, bare: bool) -> str:
     cells = outcome.result["cells"]
     if bare:
         return msg(
@@ -143,9 +153,24 @@ def _sentence(outcome: CellsOutcome, *, bare: bool) -> str:
             cells=f"{cells:,}",
         )
     return counted(
-        "Of {cells} cells, {n} is unsafe by the rules; suppressed: {suppressed}.",
-        "Of {cells} cells, {n} are unsafe by the rules; suppressed: {suppressed}.",
+        "Of {cells} cells, {n} is unsafe by the rules; {treatment}.",
+        "Of {cells} cells, {n} are unsafe by the rules; {treatment}.",
         n=printed(outcome.tables, PRIMARY),
         cells=f"{cells:,}",
-        suppressed=f"{outcome.result['suppressed']:,}",
+        treatment=_treatment(outcome, settings),
     )
+
+
+def _treatment(outcome: CellsOutcome, settings: Settings) -> str:
+    """What is done to the cells."""
+    if settings.protect == SUPPRESS:
+        return msg("suppressed: {suppressed}", suppressed=f"{outcome.result['suppressed']:,}")
+    if settings.protect in (RANDOM, CONTROLLED):
+        return msg("all are rounded to multiples of {base}", base=f"{settings.base:,}")
+    if settings.protect == CELL_KEY:
+        return msg("each count changes by at most {most}", most=settings.deviation)
+    if settings.protect == ADJUST:
+        pairs = [(one.values, one.internal["value"]) for one in outcome.tables]
+        changed = sum(map(ne, chain(*(a for a, _ in pairs)), chain(*(b for _, b in pairs))))
+        return msg("changed: {changed}", changed=f"{changed:,}")
+    return msg("nothing is protected")
