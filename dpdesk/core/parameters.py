@@ -522,9 +522,13 @@ class CutsParameter(Parameter):
 
 @dataclass(frozen=True)
 class TextListParameter(Parameter):
-    """A list of texts; absent, with ``role``, all columns that have it."""
+    """A list of texts; absent, with ``role``, all columns that have it.
+
+    Inside a record they are columns of the data, or with ``values`` anything that is typed.
+    """
 
     role: Role | None = field(default=None, kw_only=True)
+    values: bool = field(default=False, kw_only=True)
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`Parameter.parse`; a form's text has one item in each line."""

@@ -1,7 +1,4 @@
-"""Parameters of protected tables: rules, measures, ready cells, linked tables, what is known.
-
-In a form they are typed as in a plan, on one line.
-"""
+"""Parameters of protected tables: rules, measures, ready cells, linked tables, what is known."""
 
 from __future__ import annotations
 
@@ -30,10 +27,16 @@ _Check: TypeAlias = Callable[[object], bool]
 
 @dataclass(frozen=True)
 class TypedParameter(StructuredParameter):
-    """Tables and lists of one shape; ``fits`` says whether a value has it."""
+    """Tables and lists of one shape; ``fits`` says whether a value has it.
+
+    A form has an editor for its records; without any, it is typed as an outline where ``outline``
+    shows one, else as in a plan, on one line. ``file``: the name of a file will do.
+    """
 
     fits: _Check = bool
     shape: str = ""
+    outline: str = ""
+    file: bool = False
     default: object = None
     suggested: Nested | None = None
 

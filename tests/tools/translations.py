@@ -118,10 +118,21 @@ def faults(language: str, part: str) -> Iterator[str]:
             yield f"{where} has other placeholders than its translation"
         elif len(ids) == 1 and _edges(ids[0]) != _edges(texts[0]):
             yield f"{where} begins or ends with other blanks than its translation"
+    yield from (f"{part}.po: {text[:60]!r} stands there twice" for text in _twice(language, part))
     for found in wanted(part) or ():
         key = found.id if isinstance(found.id, str) else found.id[0]
         if key not in held:
             yield f"{part}.po lacks {key[:60]!r} ({found.file}:{found.line})"
+
+
+def _twice(language: str, part: str) -> Iterator[str]:
+    """Entries that a file has more than once; what reads it takes the last one, and is silent."""
+    path = FOLDER / language / f"{part}.po"
+    texts = path.read_text("utf-8") if path.is_file() else ""
+    found = Counter(
+        re.findall(r"^((?:msgctxt .*\n(?:\".*\n)*)?msgid .*\n(?:\".*\n)*)", texts, re.M)
+    )
+    return (text for text, times in found.items() if times > 1)
 
 
 def _fits(text: str, english: str, part: str) -> bool:

@@ -38,11 +38,13 @@ from dpdesk.core.parameters import (
     Parameter,
     ParameterValue,
     ShareParameter,
+    StructuredParameter,
     TextListParameter,
     TextParameter,
     plain_number,
 )
 from dpdesk.core.shapes import read_json
+from dpdesk.core.table_parameters import TypedParameter
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowDoubleSpin, NarrowSpin, UnitSlider
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
@@ -133,35 +135,11 @@ class TextField(Field):
         self._line.setText("" if given is None else str(given))
 
 
-class FileField(TextField):
-    """The name of a file; ``fileAsked(FileField)`` asks for one, which :meth:`choose` takes."""
-
-    fileAsked = Signal(object)
-
-    def __init__(self, parameter: Parameter) -> None:
-        super().__init__(parameter)
-        browse = QPushButton(self.tr("Browse…"))
-        browse.setAccessibleName(self.tr("Browse… for {setting}").format(setting=parameter.label))
-        browse.setToolTip(self.tr("Choose the file; next to the data, its name is enough"))
-        browse.clicked.connect(self._on_browse)
-        layout = self.layout()
-        if layout is not None:
-            layout.addWidget(browse)
-
-    @Slot()
-    def _on_browse(self) -> None:
-        self.fileAsked.emit(self)
-
-    def choose(self, name: str) -> None:
-        """Take a file that was chosen, as if its name had been typed."""
-        self._line.setText(name)
-        self.edited.emit()
-        self.left.emit()
-
-
 def range_words(parameter: Parameter) -> str:
     """What a parameter accepts, as it is typed into a field; empty where an editor shows it."""
-    if isinstance(parameter, NestedParameter):
+    structured = isinstance(parameter, StructuredParameter) and parameter.records is not None
+    outlined = isinstance(parameter, TypedParameter) and bool(parameter.outline)
+    if structured or outlined or isinstance(parameter, NestedParameter):
         return ""
     return said(parameter.range_text())
 
@@ -295,6 +273,32 @@ class ValueField(TextField):
         super().set_plain(_written(self.parameter, value))
 
 
+class FileField(ValueField):
+    """The name of a file; ``fileAsked(FileField)`` asks for one, which :meth:`choose` takes."""
+
+    fileAsked = Signal(object)
+
+    def __init__(self, parameter: Parameter) -> None:
+        super().__init__(parameter)
+        browse = QPushButton(self.tr("Browse…"))
+        browse.setAccessibleName(self.tr("Browse… for {setting}").format(setting=parameter.label))
+        browse.setToolTip(self.tr("Choose the file; next to the data, its name is enough"))
+        browse.clicked.connect(self._on_browse)
+        layout = self.layout()
+        if layout is not None:
+            layout.addWidget(browse)
+
+    @Slot()
+    def _on_browse(self) -> None:
+        self.fileAsked.emit(self)
+
+    def choose(self, name: str) -> None:
+        """Take a file that was chosen, as if its name had been typed."""
+        self._line.setText(name)
+        self.edited.emit()
+        self.left.emit()
+
+
 class TextArea(QPlainTextEdit):
     """Several lines; Tab goes on to the next control. ``left()`` when the focus goes."""
 
@@ -358,11 +362,10 @@ class LinesField(Field):
 class OutlineField(LinesField):
     """Nested tables and lists, typed as an indented outline."""
 
-    def __init__(self, parameter: NestedParameter) -> None:
+    def __init__(self, parameter: Parameter, example: str = "") -> None:
         super().__init__(parameter)
-        self._area.setPlaceholderText(
-            self.tr("group:\n  value\n  value\nother group:\n  value").replace("\\n", "\n")
-        )
+        usual = self.tr("group:\n  value\n  value\nother group:\n  value").replace("\\n", "\n")
+        self._area.setPlaceholderText(example or usual)
 
     def plain(self) -> object:
         """See :meth:`Field.plain`; an outline that cannot be read stays text."""
@@ -735,9 +738,11 @@ def field_for(parameter: Parameter, *, live: bool) -> Field:
         return LinesField(parameter)
     if isinstance(parameter, NestedParameter):
         return OutlineField(parameter)
-    if isinstance(parameter, TextParameter):
-        return FileField(parameter) if parameter.file else TextField(parameter)
-    return ValueField(parameter)
+    if isinstance(parameter, TypedParameter) and parameter.outline:
+        return OutlineField(parameter, said(parameter.outline))
+    if isinstance(parameter, TextParameter | TypedParameter) and parameter.file:
+        return FileField(parameter)
+    return TextField(parameter) if isinstance(parameter, TextParameter) else ValueField(parameter)
 
 
 def _decimals(percent: Fraction) -> int:

@@ -11,7 +11,9 @@ from fractions import Fraction
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QFrame,
     QGridLayout,
@@ -206,7 +208,7 @@ def _entry_field(parameter: Parameter) -> Field:
         return NumberLine(parameter)
     if isinstance(parameter, FlagParameter):
         return MarkField(parameter)
-    if isinstance(parameter, TextListParameter):
+    if isinstance(parameter, TextListParameter) and not parameter.values:
         return DimensionsField(parameter)
     return form_field(parameter)
 
@@ -278,6 +280,7 @@ class RecordLine(QFrame):
         set_look(self, "sunken")
         self._records, self._around = records, FormContext()
         self._kept: dict[str, object] = {}
+        self._sought = False
         self._panes: dict[int, _Pane] = {}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SPACE.s, SPACE.s, SPACE.s, SPACE.s)
@@ -364,8 +367,16 @@ class RecordLine(QFrame):
                 field.show_around(around)
 
     def show_itself(self) -> None:
-        """Scroll to all of it, once it has its place."""
+        """Scroll to all of it, once it has its place, and while its parts find theirs."""
+        self._sought = True
         QTimer.singleShot(0, self, partial(bring_in_sight, self))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """See :meth:`show_itself`."""
+        super().resizeEvent(event)
+        focus = QApplication.focusWidget()
+        if self._sought and focus is not None and self.isAncestorOf(focus):
+            QTimer.singleShot(0, self, partial(bring_in_sight, self))
 
     @property
     def _pane(self) -> _Pane:
@@ -409,6 +420,7 @@ class RecordLine(QFrame):
 
     @Slot()
     def _on_edited(self) -> None:
+        self._sought = False
         self._pane.show_what_applies()
         self.edited.emit()
 

@@ -568,6 +568,7 @@ QFrame[look="card"] {{ background: {t.surface}; border: 1px solid {t.hairline};
   border-radius: 6px; }}
 QFrame[look="choice"] {{ background: {t.surface}; border: 1px solid {t.border};
   border-radius: 6px; }}
+QFrame[look="not-chosen"] {{ border: 2px solid transparent; }}
 QFrame[look="chosen"] {{ background: {t.selection}; border: 2px solid {t.accent};
   border-radius: 6px; }}
 QFrame[look="sunken"] {{ background: {t.sunken}; border: none; border-radius: 6px; }}

@@ -181,7 +181,7 @@ def test_a_rule_of_another_kind_keeps_the_number_that_both_have(
 ) -> None:
     field = made("table", "rule", qtbot)
     field.set_plain([{"rule": "p-percent", "p": 12}])
-    take(field.lines[0], "pq rule")
+    take(field.lines[0], "p/q rule")
     assert field.problem() == "“Known to %” is missing."
     number(field.lines[0], "q").setText("80")
     assert field.plain() == [{"rule": "pq", "p": 12, "q": 80}]

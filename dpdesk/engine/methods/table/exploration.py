@@ -101,7 +101,7 @@ def _chart(outcome: CellsOutcome, answer: str) -> BarChart:
         answer=answer,
         short="Cells",
         category_axis=Axis("Cells", bare=True),
-        value_axis=Axis("Number of cells", "cells", whole=True, minimum=0),
+        value_axis=Axis("Number of cells", whole=True, minimum=0),
         categories=tuple(_MARKS.values()),
         series=(BarSeries("Cells", tuple(float(found[status]) for status in _MARKS)),),
         table=ChartTable(("Cell", "Status", "Value", "Contributors", "From", "To"), tuple(rows)),

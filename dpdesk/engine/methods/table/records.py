@@ -84,7 +84,7 @@ RULES = Records(
         ),
         Variant("p-percent rule", (_CLOSER,), {"rule": P_PERCENT}),
         Variant(
-            "pq rule",
+            "p/q rule",
             (
                 _CLOSER,
                 DecimalParameter(
@@ -263,5 +263,71 @@ ATTACKER = Records(
             check=_known_bounds,
         ),
     ),
+    most=1,
+)
+
+SWAP = Records(
+    (
+        Variant(
+            entries=(
+                TextListParameter(
+                    "columns",
+                    "Columns exchanged",
+                    "Columns that say the place: matched households exchange their values",
+                    required=True,
+                ),
+                TextListParameter(
+                    "match", "Equal in", "Columns in which two households must agree to be matched"
+                ),
+                DecimalParameter(
+                    "share",
+                    "Share of households",
+                    "The share of all households that changes places, such as 0.05",
+                    required=True,
+                ),
+            ),
+        ),
+    ),
+    more=("Swap households", "Exchange places between matched households before counting"),
+    remove=("Swap nothing", "Count the rows where they are"),
+    least=0,
+    most=1,
+)
+
+_VALUES = TextListParameter(
+    "values", "Values", "Values of the column that say so", required=True, values=True
+)
+REQUEST = Records(
+    (
+        Variant(
+            entries=(
+                _column("column", "Column", "Column that says who asks", required=True),
+                _VALUES,
+                DecimalParameter(
+                    "k",
+                    "More than %",
+                    "A cell is unsafe where one who asks contributed more of it, in percent",
+                    default=Fraction(0),
+                ),
+            ),
+        ),
+    ),
+    more=("Contributors may ask for protection", "Name the column that says who does"),
+    remove=("No one may ask", "Judge cells by the rules alone"),
+    least=0,
+    most=1,
+)
+WAIVER = Records(
+    (
+        Variant(
+            entries=(
+                _column("column", "Column", "Column that says who agrees", required=True),
+                _VALUES,
+            ),
+        ),
+    ),
+    more=("Contributors may agree to be seen", "Name the column that says who does"),
+    remove=("No one may agree", "Judge cells by the rules alone"),
+    least=0,
     most=1,
 )

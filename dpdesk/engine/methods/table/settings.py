@@ -46,7 +46,16 @@ from dpdesk.core.table_parameters import (
 )
 from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, WIDTH, Among
 from dpdesk.engine.methods.table.ratio_settings import RatioSpec, file_of, is_ratio, read_ratios
-from dpdesk.engine.methods.table.records import ATTACKER, MEASURE, READY, RULES, TABLES
+from dpdesk.engine.methods.table.records import (
+    ATTACKER,
+    MEASURE,
+    READY,
+    REQUEST,
+    RULES,
+    SWAP,
+    TABLES,
+    WAIVER,
+)
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
 CELL_KEY, ADJUST = "cell-key", "adjust"
@@ -99,6 +108,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Merged categories",
         "Values of a dimension that have one row or column of the table together, under a label.",
         fits=is_merge,
+        outline="region:\n  north and south:\n    north\n    south",
         shape='a table such as { region = { "north and south" = ["north", "south"] } }',
     ),
     TypedParameter(
@@ -116,6 +126,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Cells that are safe, unsafe or must be published whatever the rules say, their costs and "
         "protection levels: a file of statuses for τ-ARGUS, or its lines.",
         fits=is_marks,
+        file=True,
         shape='a file such as "prior.hst", or lines such as [["north", "small", "U"]]; of several '
         'tables by their names, such as { a = "prior.hst" }',
         public=False,
@@ -132,6 +143,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Before counting, this share of all households changes places with a matched one: those "
         "columns that say the place are exchanged. Rare ones are swapped more often.",
         fits=is_swap,
+        records=SWAP,
         shape='a table such as { columns = ["region"], match = ["size"], share = 0.05 }',
         public=False,
     ),
@@ -152,6 +164,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "By which values of a column contributors ask for protection; a cell is unsafe where one "
         "of them gave more than k percent of it.",
         fits=is_request,
+        records=REQUEST,
         shape='a table such as { column = "asked", values = ["yes"], k = 70 }',
         public=False,
     ),
@@ -161,6 +174,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "By which values of a column contributors agree to be seen: rules on the largest find no "
         "cell of which all that they look at agree.",
         fits=is_waiver,
+        records=WAIVER,
         shape='a table such as { column = "agrees", values = ["yes"] }',
         public=False,
     ),

@@ -294,7 +294,6 @@ class GoalCard(QFrame):
         super().__init__()
         self.method_id = method.id
         layout = column(self, gap=0)
-        layout.setContentsMargins(0, 1, 0, 1)
         title, summary, promise = map(said, (method.title, method.summary, method.promise))
         # The words of a radio button do not wrap by themselves.
         lines = "\n".join(wrap(title, TITLE_LETTERS, break_long_words=False)) or title
@@ -310,7 +309,7 @@ class GoalCard(QFrame):
     def show_chosen(self, *, chosen: bool, alone: bool) -> None:
         """Look chosen or not; ``alone`` while the others are folded away."""
         self.button.setChecked(chosen)
-        set_look(self, "chosen" if chosen else "plain")
+        set_look(self, "chosen" if chosen else "not-chosen")
         self.setVisible(chosen or not alone)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
