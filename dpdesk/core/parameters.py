@@ -600,31 +600,33 @@ def _is_text_tree(value: object) -> bool:
 
 @dataclass(frozen=True)
 class NumberTableParameter(StructuredParameter):
-    """A number from 0 on for each of some names, such as ``{age = 2}``; ``whole`` ones if asked."""
+    """A number from 0 on for each of some names, such as ``{age = 2}``; ``whole`` ones if asked.
+
+    The names are columns with ``role``, or any. ``usual`` says what holds without a number; a form
+    shows a ``share`` in percent, and whole numbers as levels of a hierarchy.
+    """
 
     whole: bool = False
+    role: Role | None = field(default=None, kw_only=True)
+    usual: str = field(default="", kw_only=True)
+    share: bool = field(default=False, kw_only=True)
 
     def parse(self, raw: object, where: str) -> ParameterValue:
-        """See :meth:`Parameter.parse`; a form's text is ``age = 2, sex = 1``."""
-        items = dict(_pairs(raw)) if isinstance(raw, str) else raw
-        if not isinstance(items, Mapping):
+        """See :meth:`Parameter.parse`."""
+        if not isinstance(raw, Mapping):
             raise self.invalid(where, raw)
-        for name, given in items.items():
-            number = exact_number(given)
-            if not isinstance(name, str) or not name or number is None or number < 0:
+        for name, given in raw.items():
+            number = None if isinstance(given, str) else exact_number(given)
+            bad = number is None or number < 0 or (self.whole and number.denominator != 1)
+            if bad or not isinstance(name, str) or not name:
                 raise self.invalid(where, raw)
-            if (isinstance(given, str) and not isinstance(raw, str)) or (
-                self.whole and number.denominator != 1
-            ):
-                raise self.invalid(where, raw)
-        plain = {name: plain_number(exact_number(given)) for name, given in items.items()}
-        return Nested(freeze(dict(sorted(plain.items())))) if plain else None
+        plain = {name: plain_number(exact_number(raw[name])) for name in sorted(raw)}
+        return Nested(freeze(plain)) if plain else None
 
     def as_text(self, value: ParameterValue) -> str:
         """See :meth:`Parameter.as_text`."""
-        return ", ".join(
-            f"{name} = {number_text(number)}" for name, number in numbers_of(value).items()
-        )
+        pairs = numbers_of(value).items()
+        return ", ".join(f"{name} = {number_text(number)}" for name, number in pairs)
 
     def range_text(self) -> str:
         """See :meth:`Parameter.range_text`."""
@@ -634,15 +636,10 @@ class NumberTableParameter(StructuredParameter):
 
 def numbers_of(value: ParameterValue) -> dict[str, Fraction]:
     """The numbers of a table by name; none where there is no table."""
-    plain = value.plain if isinstance(value, Nested) else {}
-    items = plain.items() if isinstance(plain, Mapping) else ()
-    found = {str(name): exact_number(number) for name, number in items}
+    plain = value.plain if isinstance(value, Nested) else None
+    items = plain if isinstance(plain, Mapping) else {}
+    found = {str(name): exact_number(number) for name, number in items.items()}
     return {name: number for name, number in found.items() if number is not None}
-
-
-def _pairs(text: str) -> list[tuple[str, str]]:
-    parts = [part.rpartition("=") for part in re.split(r"[,;\n]", text) if part.strip()]
-    return [(name.strip(), number.strip()) for name, _, number in parts]
 
 
 # Checks that every table of a plan needs: known keys, texts, sentences that name the place.

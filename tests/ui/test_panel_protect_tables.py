@@ -19,6 +19,7 @@ from dpdesk.core.plain import thaw
 from dpdesk.core.schema import Role
 from dpdesk.core.tabulation import CellAxis, CellStory, CellTable, Crosstab
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.ui.forms.columns import FormContext
 from dpdesk.ui.forms.form import Shelf, ShelfField, TableForm
 from dpdesk.ui.forms.records import RecordsField
 from dpdesk.ui.jobs import JobHub
@@ -184,7 +185,7 @@ def form(qtbot: QtBot, columns: tuple[str, ...] = ("a", "b", "c", "id")) -> Tabl
     parameters: tuple[Parameter, ...] = method.parameters
     made = TableForm(parameters)
     qtbot.addWidget(made)
-    made.show_columns(columns, {"id": Role.IDENTIFIER})
+    made.show_columns(FormContext(columns, {"id": Role.IDENTIFIER}))
     made.set_values({"rows": ["a"], "columns": []})
     made.show()
     return made

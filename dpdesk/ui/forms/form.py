@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import Condition, Parameter, TextListParameter
-from dpdesk.core.schema import OF_COLUMNS, Role
+from dpdesk.core.schema import OF_COLUMNS
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
 from dpdesk.ui.forms.fields import Field, FileField, range_words
 from dpdesk.ui.forms.records import form_field
@@ -132,11 +132,11 @@ class ParameterForm(QWidget):
             return DimensionsField(parameter)
         return form_field(parameter, live=live)
 
-    def show_columns(self, columns: tuple[str, ...], roles: Mapping[str, Role]) -> None:
+    def show_columns(self, around: FormContext) -> None:
         """Offer the columns of the data, as their roles allow."""
-        around = FormContext(columns, dict(roles))
         for row in self._rows.values():
             row.field.show_around(around)
+        self._show_what_applies()
 
     def follow(self, field: Field) -> None:
         """Change other fields because of what the user did to this one."""
@@ -471,10 +471,10 @@ class TableForm(ParameterForm):
         super().set_values(values, kept)
         self._show_rest()
 
-    def show_columns(self, columns: tuple[str, ...], roles: Mapping[str, Role]) -> None:
+    def show_columns(self, around: FormContext) -> None:
         """Offer the columns of the data, as their roles allow."""
-        super().show_columns(columns, roles)
-        self._around = FormContext(columns, dict(roles))
+        super().show_columns(around)
+        self._around = around
         self._show_rest()
 
     def _show_rest(self) -> None:

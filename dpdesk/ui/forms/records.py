@@ -32,6 +32,7 @@ from dpdesk.core.parameters import (
     DecimalParameter,
     FlagParameter,
     IntegerParameter,
+    NumberTableParameter,
     Parameter,
     Records,
     StructuredParameter,
@@ -42,7 +43,7 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plain import number_text
 from dpdesk.core.schema import Role
-from dpdesk.ui.forms.columns import DimensionsField, FormContext
+from dpdesk.ui.forms.columns import DimensionsField, FormContext, NumbersByColumn
 from dpdesk.ui.forms.fields import Field, field_for, range_words
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.theme import SPACE, set_look
@@ -199,6 +200,8 @@ def form_field(parameter: Parameter, *, live: bool = False) -> Field:
         return RecordsField(parameter, parameter.records)
     if isinstance(parameter, ColumnParameter):
         return ColumnField(parameter)
+    if isinstance(parameter, NumberTableParameter):
+        return NumbersByColumn(parameter)
     return field_for(parameter, live=live)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 
@@ -28,7 +29,9 @@ from dpdesk.core.parameters import (
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.ui.forms import ParameterForm
+from dpdesk.ui.forms.columns import FormContext, NumbersByColumn
 from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField, TextField
+from dpdesk.ui.forms.records import form_field
 from dpdesk.ui.theme import ThemeManager
 
 
@@ -377,3 +380,78 @@ def test_a_file_is_chosen_by_its_button(qtbot: QtBot, theme: ThemeManager) -> No
     with qtbot.waitSignal(form.valuesChanged) as changed:
         asked.args[0].choose("register.csv")
     assert changed.args[0]["population"] == "register.csv"
+
+
+NAMES = {"age": ("age", "20-29", "*"), "sex": ("sex", "*")}
+
+
+def by_column(qtbot: QtBot, key: str, **around: object) -> NumbersByColumn:
+    """The field of a setting of k-anonymity, with two quasi-identifiers."""
+    field = form_field(next(one for one in KAnonymity().parameters if one.key == key))
+    assert isinstance(field, NumbersByColumn)
+    qtbot.addWidget(field)
+    field.show_around(FormContext(tuple(QUASI), QUASI, **around))  # type: ignore[arg-type]
+    field.show()
+    return field
+
+
+def test_numbers_of_columns_are_typed_next_to_their_names(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    field = by_column(qtbot, "importance")
+    assert field.plain() is None
+    assert not field.body.isVisible()
+    field.fold.click()
+    line = field.line("age")
+    assert isinstance(line, QLineEdit)
+    assert (line.placeholderText(), line.isVisible()) == ("1", True)
+    qtbot.keyClicks(line, "2.5")
+    assert field.plain() == {"age": 2.5}
+    assert not field.problem()
+    qtbot.keyClicks(line, "x")
+    assert field.problem() == "“age”: expected a number from 0 on."
+    field.set_plain({"sex": 3})
+    assert (line.text(), field.plain()) == ("", {"sex": 3})
+
+
+def test_shares_of_columns_are_percentages(qtbot: QtBot, theme: ThemeManager) -> None:
+    field = by_column(qtbot, "max_cells")
+    field.set_plain({"age": Decimal("0.125")})
+    assert field.body.isVisible()
+    line = field.line("age")
+    assert isinstance(line, QLineEdit)
+    assert line.text() == "12.5 %"
+    line.selectAll()
+    for typed in ("5", " %"):
+        qtbot.keyClicks(line, typed)
+        assert field.plain() == {"age": 0.05}
+    line.selectAll()
+    qtbot.keyClicks(line, "101")
+    assert field.problem() == "“age”: expected a share from 0 to 100 %."
+
+
+def test_levels_are_chosen_by_their_names(qtbot: QtBot, theme: ThemeManager) -> None:
+    field = by_column(qtbot, "max_level", levels=NAMES)
+    combo = field.line("age")
+    assert isinstance(combo, QComboBox)
+    texts = [combo.itemText(place) for place in range(combo.count())]
+    assert texts == ["no limit", "0 (age …)", "1 (20-29 …)", "2 (*)"]
+    combo.setCurrentIndex(1)
+    combo.activated.emit(1)
+    assert field.plain() == {"age": 0}
+    combo.setCurrentIndex(0)
+    combo.activated.emit(0)
+    assert field.plain() is None
+    field.set_plain({"age": 7})  # of another hierarchy
+    assert combo.currentText() == "7"
+    assert field.plain() == {"age": 7}
+
+
+def test_levels_without_names_are_whole_numbers(qtbot: QtBot, theme: ThemeManager) -> None:
+    field = by_column(qtbot, "min_level")
+    line = field.line("sex")
+    assert isinstance(line, QLineEdit)
+    qtbot.keyClicks(line, "1.5")
+    assert field.problem() == "“sex”: expected a whole number."
+    field.show_around(FormContext(tuple(QUASI), QUASI, levels=NAMES))
+    assert isinstance(field.line("sex"), QComboBox)

@@ -15,6 +15,7 @@ from dpdesk.core.parameters import ChoiceParameter, Parameter, Records, Structur
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
+from dpdesk.ui.forms.fields import FileField, OutlineField, range_words
 from dpdesk.ui.forms.records import (
     ColumnField,
     MarkField,
@@ -324,3 +325,55 @@ def test_a_column_of_its_own_is_chosen_among_those_with_the_role(qtbot: QtBot) -
     assert field.plain() is None
     field.combo.setCurrentIndex(1)
     assert field.plain() == "health"
+
+
+def test_who_asks_for_protection_or_agrees_is_named_by_a_column_and_values(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    field = made("table", "request", qtbot)
+    field.more.click()
+    assert field.problem() == "Choose a column."
+    combo(field.lines[0], "column").setCurrentText("health")
+    assert field.problem() == "“Values” is missing."
+    field.lines[0].fields["values"].set_plain(["good", "bad"])
+    assert field.plain() == {"column": "health", "values": ["good", "bad"]}
+    number(field.lines[0], "k").setText("70")
+    assert field.plain() == {"column": "health", "values": ["good", "bad"], "k": 70}
+    assert not field.problem()
+    field.lines[0].remove.click()
+    assert field.plain() is None
+    waived = made("table", "waive", qtbot)
+    waived.set_plain({"column": "health", "values": ["good"]})
+    assert waived.plain() == {"column": "health", "values": ["good"]}
+
+
+def test_households_are_swapped_by_columns_and_a_share(qtbot: QtBot, theme: ThemeManager) -> None:
+    field = made("table", "swap", qtbot)
+    field.more.click()
+    assert field.problem() == "“Columns exchanged” is missing."
+    field.lines[0].fields["columns"].set_plain(["age"])
+    assert field.problem() == "“Share of households” is missing."
+    number(field.lines[0], "share").setText("0.05")
+    assert field.plain() == {"columns": ["age"], "share": 0.05}
+    field.lines[0].fields["match"].set_plain(["health"])
+    assert field.plain() == {"columns": ["age"], "match": ["health"], "share": 0.05}
+    assert not field.problem()
+
+
+def test_statuses_may_be_a_file_and_merged_values_an_outline(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    table = default_registry().get("table", "here")
+    by_key = {one.key: one for one in table.parameters}
+    marks, merge = form_field(by_key["marks"]), form_field(by_key["merge"])
+    for field in (marks, merge):
+        qtbot.addWidget(field)
+    assert isinstance(marks, FileField)
+    marks.choose("prior.hst")
+    assert marks.plain() == "prior.hst"
+    marks.set_plain([["north", "small", "U"]])
+    assert marks.plain() == [["north", "small", "U"]]
+    assert isinstance(merge, OutlineField)
+    merge.set_plain({"region": {"both": ["north", "south"]}})
+    assert merge.plain() == {"region": {"both": ["north", "south"]}}
+    assert range_words(by_key["merge"]) == range_words(by_key["rule"]) == ""

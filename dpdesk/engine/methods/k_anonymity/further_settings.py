@@ -46,7 +46,9 @@ _SUPPRESSION_OF = NumberTableParameter(
     key="max_suppression_of",
     label="Rows suppressed of each value, at most",
     help="Share of the rows of each value of a column that may be left out, so that no group loses "
-    "more than others; where single cells are suppressed, of its cells. As text: region = 0.1.",
+    "more than others; where single cells are suppressed, of its cells.",
+    usual="no limit",
+    share=True,
     applies=Condition("model", ("AG_TS", "TS", "AG_CS", "CS")),
     offered=LEVELLED,
 )
@@ -54,7 +56,10 @@ _MAX_CELLS = NumberTableParameter(
     key="max_cells",
     label="Cells suppressed of each column, at most",
     help="Share of the cells of a quasi-identifier that may become *; 0 for one that must not be "
-    "touched. As text: region = 0.05, age = 0.2.",
+    "touched.",
+    role=Role.QUASI_IDENTIFIER,
+    usual="no limit",
+    share=True,
     applies=Condition("model", ("AG_CS", "CS")),
 )
 _HOUSEHOLDS = ChoiceParameter(

@@ -310,15 +310,18 @@ _VALUES = ChoiceParameter(
 _IMPORTANCE = NumberTableParameter(
     key="importance",
     label="Importance of columns",
-    help="How much the detail of a quasi-identifier counts; 1 where nothing is given. As text: "
-    "age = 2, sex = 0.5.",
+    help="How much the detail of a quasi-identifier counts; 1 where nothing is given.",
+    role=Role.QUASI_IDENTIFIER,
+    usual="1",
     applies=Condition("algorithm", (OPTIMAL, GENETIC, MONDRIAN, TOP_DOWN)),
     offered=(UNLESS_ROWS,),
 )
 _MIN_LEVEL = NumberTableParameter(
     key="min_level",
     label="Lowest levels",
-    help="Levels below which a quasi-identifier is not released. As text: age = 1.",
+    help="Levels below which a quasi-identifier is not released.",
+    role=Role.QUASI_IDENTIFIER,
+    usual="no limit",
     offered=(UNLESS_ROWS, UNLESS_CUT),
     whole=True,
 )
@@ -326,7 +329,9 @@ _MAX_LEVEL = NumberTableParameter(
     key="max_level",
     label="Highest levels",
     help="Levels above which a quasi-identifier is not released; 0 for one that must stay as it "
-    "is. As text: age = 2.",
+    "is.",
+    role=Role.QUASI_IDENTIFIER,
+    usual="no limit",
     offered=(UNLESS_ROWS, UNLESS_CUT),
     whole=True,
 )

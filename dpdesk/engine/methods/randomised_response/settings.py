@@ -161,6 +161,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Shares of ε",
         "How ε is divided among the columns; equally if nothing is given. Shares that add up to ε "
         "are the ε of each column.",
+        usual="equal",
     ),
     MatrixParameter(
         "matrix",

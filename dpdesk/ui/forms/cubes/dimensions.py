@@ -8,7 +8,6 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QGridLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -16,99 +15,16 @@ from PySide6.QtWidgets import (
 )
 
 from dpdesk.app.private.labelling import LevelChoice
-from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Parameter
-from dpdesk.ui.forms.columns import FormContext
+from dpdesk.ui.forms.columns import FormContext, PerDimension
 from dpdesk.ui.forms.fields import Field, TextArea
 from dpdesk.ui.forms.spin import NarrowCombo, NarrowSpin
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
-from dpdesk.ui.words.numbers import grouped, quoted, verbatim
+from dpdesk.ui.words.numbers import grouped, quoted
 
 MOST_LEVEL = 30
-
-
-class PerDimension(Field):
-    """One line for each of some dimensions: its name, and a control for a value or none."""
-
-    def __init__(self, parameter: Parameter) -> None:
-        super().__init__(parameter)
-        self._values: dict[str, object] = {}
-        self._lines: dict[str, QWidget] = {}
-        self._none = QLabel(self.tr("Choose columns first."))
-        self._none.setWordWrap(True)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setColumnStretch(1, 1)
-        self._grid.addWidget(self._none, 0, 0, 1, 2)
-
-    @property
-    def control(self) -> QWidget:
-        """The first control, else the sentence that says what to do."""
-        return next(iter(self._lines.values()), self._none)
-
-    @property
-    def empty(self) -> bool:
-        """No dimension that could have a value."""
-        return not self._lines
-
-    def line(self, name: str) -> QWidget:
-        """The control of a dimension; KeyError when it has none."""
-        return self._lines[name]
-
-    def plain(self) -> object:
-        """See :meth:`Field.plain`: values of dimensions that are there, None when there is none."""
-        return dict(self._values) or None
-
-    def set_plain(self, value: object) -> None:
-        """See :meth:`Field.set_plain`."""
-        pairs = value.items() if isinstance(value, Mapping) else value
-        given = pairs if pairs is not None and not isinstance(pairs, str) else ()
-        self._values = {str(name): one for name, one in given}  # type: ignore[attr-defined]
-        for name, made in self._lines.items():
-            self._fill(made, self._values.get(name))
-
-    def show_dimensions(self, names: tuple[str, ...]) -> None:
-        """Have a line for each of these, and for those that have a value already."""
-        wanted = (*names, *(name for name in self._values if name not in names))
-        if wanted != tuple(self._lines):
-            self._build(wanted)
-
-    def _build(self, wanted: tuple[str, ...]) -> None:
-        """Make a line for each of these."""
-        while self._grid.count():
-            item = self._grid.takeAt(0)
-            taken = None if item is None else item.widget()
-            if taken is not None and taken is not self._none:
-                taken.deleteLater()
-        self._lines = {}
-        self._none.setVisible(not wanted)
-        for place, name in enumerate(wanted):
-            label, made = QLabel(verbatim(name)), self._made(name)
-            label.setWordWrap(True)
-            label.setBuddy(made)
-            made.setAccessibleName(msg("{file}: {note}", file=name, note=self.parameter.label))
-            if not made.toolTip():
-                made.setToolTip(self.parameter.help)
-            self._fill(made, self._values.get(name))
-            self._grid.addWidget(label, place, 0)
-            self._grid.addWidget(made, place, 1)
-            self._lines[name] = made
-
-    def _set(self, name: str, value: object) -> None:
-        """The user gave a dimension a value; None takes it away."""
-        if value is None:
-            self._values.pop(name, None)
-        else:
-            self._values[name] = value
-        self.edited.emit()
-
-    def _made(self, name: str) -> QWidget:
-        raise NotImplementedError
-
-    def _fill(self, made: QWidget, value: object) -> None:
-        raise NotImplementedError
 
 
 class LevelsByDimension(PerDimension):

@@ -26,7 +26,7 @@ from dpdesk.core.cube_parameters import (
 )
 from dpdesk.core.messages import msg
 from dpdesk.core.parameters import Choice, ChoiceParameter, Parameter, exact_number, plain_number
-from dpdesk.ui.forms.columns import DimensionsField, FormContext
+from dpdesk.ui.forms.columns import DimensionsField, FormContext, NumbersByColumn
 from dpdesk.ui.forms.cubes.dimensions import (
     DATA,
     TYPED,
@@ -466,6 +466,9 @@ class CubeForm(ParameterForm):
                 found.show_dimensions(tuple(n for n in chosen if n in around.hierarchies))
             elif isinstance(found, OutsideField):
                 found.show_dimensions(chosen)
+        shares = self.field_or_none("shares")
+        if isinstance(shares, NumbersByColumn):
+            shares.show_dimensions(chosen)
         named = tuple(dict.fromkeys((*chosen, *self._modes())))
         origins = self.field_or_none("origins")
         if isinstance(origins, OriginsField):

@@ -551,7 +551,7 @@ class SettingsPane(HoldingArea):
             form.show_around(FormContext(columns, dict(work.roles), named, declaring(work)))
             form.show_levels(self._levels)
         elif form is not None:
-            form.show_columns(columns, work.roles)
+            form.show_columns(FormContext(columns, dict(work.roles), levels=dict(names)))
         if form is not None and method is not None:
             self._show_values(form, method, before)
             self._show_by_hand(by_hand(method, work), names)
