@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QStackedWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from dpdesk.app.types import (
     COMPARE_AT_MOST,
@@ -446,9 +446,12 @@ class ProtectPanel(Panel):
         self._picking = Picking(self._bench, self.result, self._private, self)
         self._details = Details(self._bench, self.result.deck, self)
         self._right = QStackedWidget()
-        self._page = SteadyArea()
-        self._page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._page.setWidget(self.result)
+        area, self._page = SteadyArea(), QWidget()
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setWidget(self.result)
+        lines = column(self._page, gap=SPACE.s)
+        lines.addWidget(area, 1)
+        lines.addWidget(self.result.strip)  # in sight wherever the rest is scrolled to
         self._right.addWidget(self._page)
         self._empties = {name: self._made_empty(name) for name in ("data", "attributes")}
         self._empties["hierarchies"] = self._made_empty("hierarchies")

@@ -222,7 +222,7 @@ class ResultPane(QWidget):
 
     Signals: ``asked(str)`` a way out was taken: ``"remedy"``, ``"search"`` or ``"again"``;
     ``placeAsked(str)`` a panel was asked for; ``restAsked()`` what was stopped is wanted after all;
-    ``deck`` and ``strip`` have their own.
+    ``deck`` and ``strip`` have their own. The strip stands below what scrolls: see the panel.
     """
 
     asked = Signal(str)
@@ -264,7 +264,7 @@ class ResultPane(QWidget):
         )
         layout.addWidget(self.deck, 1)
         # Below: what is being clicked stays where it is.
-        for widget in (self._tile_box, self.strip, self.band, self._build_notes()):
+        for widget in (self._tile_box, self.band, self._build_notes()):
             layout.addWidget(widget)
         layout.addWidget(self._build_rest())
         self._marked = QLabel()
