@@ -233,14 +233,14 @@ def _check_weights(settings: CubeSettings, roles: Mapping[str, Role], where: str
             raise InputError(
                 "cube.weights",
                 msg(
-                    "{where}: `{name}` has the role weight, but a cube counts rows: one person "
-                    "with the weight 300 would need 300 times the noise.",
+                    "{where}: `{name}` has the role weight, but rows are counted: one person with "
+                    "the weight 300 would need 300 times the noise.",
                     where=where,
                     name=name,
                 ),
                 hint=msg(
-                    "Make it insensitive to count rows, or sum it under `measure`, between 0 and "
-                    "the largest weight, which is declared."
+                    "Make it insensitive to count rows; a cube can also sum it (`measure`), "
+                    "between 0 and the largest weight, which is declared."
                 ),
                 details={"key": "measure", **becomes(name, Role.INSENSITIVE)},
             )

@@ -45,17 +45,8 @@ from dpdesk.core.table_parameters import (
     is_waiver,
 )
 from dpdesk.core.tabulation import INTERNAL_COLUMNS, MOVED_COLUMNS, WIDTH, Among
+from dpdesk.engine.methods.table import records
 from dpdesk.engine.methods.table.ratio_settings import RatioSpec, file_of, is_ratio, read_ratios
-from dpdesk.engine.methods.table.records import (
-    ATTACKER,
-    MEASURE,
-    READY,
-    REQUEST,
-    RULES,
-    SWAP,
-    TABLES,
-    WAIVER,
-)
 
 SUPPRESS, RANDOM, CONTROLLED, NONE = "suppress", "random-round", "controlled-round", "none"
 CELL_KEY, ADJUST = "cell-key", "adjust"
@@ -83,7 +74,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "In each cell",
         "What a cell holds: a count, or the sum or mean of a column, weighted or not.",
         fits=is_measure,
-        records=MEASURE,
+        records=records.MEASURE,
         shape='"count", { sum = "turnover" } or { mean = "turnover", weight = "w" }',
         default=COUNT,
     ),
@@ -99,7 +90,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Tables that are protected together, instead of one; cells that they share are one cell, "
         "and a table can hold the ratios of two others.",
         fits=is_tables,
-        records=TABLES,
+        records=records.TABLES,
         shape='a list such as [{ name = "a", rows = ["region"], columns = ["sex"] }]',
         replaces=("rows", "columns"),
     ),
@@ -116,7 +107,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Cells as given",
         "The source has a row for each cell; which of its columns hold what.",
         fits=is_cells,
-        records=READY,
+        records=records.READY,
         shape='a table such as { value = "val", frequency = "n", top = ["top1", "top2"] }',
         public=False,
     ),
@@ -143,7 +134,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "Before counting, this share of all households changes places with a matched one: those "
         "columns that say the place are exchanged. Rare ones are swapped more often.",
         fits=is_swap,
-        records=SWAP,
+        records=records.SWAP,
         shape='a table such as { columns = ["region"], match = ["size"], share = 0.05 }',
         public=False,
     ),
@@ -153,7 +144,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "When cells count as unsafe: threshold, dominance, p-percent or pq. The parameters stay "
         "in the agency.",
         fits=is_rules,
-        records=RULES,
+        records=records.RULES,
         shape='a list of tables such as { rule = "threshold", n = 3 }',
         default=(),
         public=False,
@@ -164,7 +155,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "By which values of a column contributors ask for protection; a cell is unsafe where one "
         "of them gave more than k percent of it.",
         fits=is_request,
-        records=REQUEST,
+        records=records.REQUEST,
         shape='a table such as { column = "asked", values = ["yes"], k = 70 }',
         public=False,
     ),
@@ -174,7 +165,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "By which values of a column contributors agree to be seen: rules on the largest find no "
         "cell of which all that they look at agree.",
         fits=is_waiver,
-        records=WAIVER,
+        records=records.WAIVER,
         shape='a table such as { column = "agrees", values = ["yes"] }',
         public=False,
     ),
@@ -272,7 +263,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         "can tell from the empty cells that are published: otherwise three people in three cells "
         "of one row would be known.",
         fits=is_attacker,
-        records=ATTACKER,
+        records=records.ATTACKER,
         shape="a table such as { lower = 0.5, upper = 1.5, present = true }",
         default={"lower": 0},
         suggested=Nested(freeze({"lower": 0, "present": True})),

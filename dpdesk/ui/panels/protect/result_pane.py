@@ -294,11 +294,8 @@ class ResultPane(QWidget):
             remedy = (("remedy", said(view.remedy_label)),) if view.remedy else ()
             self.band.show_message("fail", said(view.sentence), remedy, dismissible=False)
         self._sentence.setVisible(view.feasible)
-        self._show_notes(view.notes)
         better = view.feasible and bool(view.remedy)
-        self._better.setText(said(view.remedy_label) if better else "")
-        self._better.setAccessibleName(self._better.text())
-        self._better.setVisible(better)
+        self._show_notes(view.notes, said(view.remedy_label) if better else "")
         self._show_figures(spoken_figures(view.figures))
         guarantee = view.guarantee
         self._show_guarantee(None if guarantee is None else spoken_guarantee(guarantee))
@@ -325,7 +322,6 @@ class ResultPane(QWidget):
         self.band.clear()
         self._sentence.hide()
         self._show_notes(())
-        self._better.hide()
         self._show_figures(())
         self._show_guarantee(None)
         self.show_marked("")
@@ -354,7 +350,7 @@ class ResultPane(QWidget):
 
     def _build_notes(self) -> QFrame:
         self._notes = QFrame()
-        line = row(self._notes)
+        lines, line = column(self._notes, gap=SPACE.xs), row()
         self._note_text = QLabel()
         self._note_text.setWordWrap(True)
         set_look(self._note_text, "caution")
@@ -373,13 +369,12 @@ class ResultPane(QWidget):
         tip = self.tr("Use the setting of this button; most tables lose less detail with it")
         self._better.setToolTip(tip)
         self._better.clicked.connect(self._on_better)
-        self._better.hide()
-        ways = column(gap=SPACE.xs)
+        self._ways = FlowBox(gap=SPACE.xs)
         for button in (self._better, self._note_button):
-            ways.addWidget(button)
-        ways.addStretch(1)
+            self._ways.add(button)
         line.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
-        line.addLayout(ways)
+        lines.addLayout(line)
+        lines.addWidget(self._ways)
         return self._notes
 
     @Slot()
@@ -426,12 +421,17 @@ class ResultPane(QWidget):
 
     # -- parts
 
-    def _show_notes(self, notes: Sequence[Note]) -> None:
+    def _show_notes(self, notes: Sequence[Note], better: str = "") -> None:
+        """Show these notes, with a button for another setting where one may be ``better``."""
         self._note_lines = tuple(f"△ {in_window(note.sentence)}" for note in notes)
         self._write_notes()
         self._notes.setVisible(bool(notes))
         places = {place_of(note.code) for note in notes}
         self._note_button.setVisible(HIERARCHIES in places)
+        self._better.setText(better)
+        self._better.setAccessibleName(better)
+        self._better.setVisible(bool(better))
+        self._ways.setVisible(bool(better) or HIERARCHIES in places)
 
     @Slot()
     def _write_notes(self) -> None:
