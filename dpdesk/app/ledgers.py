@@ -387,7 +387,7 @@ def _reason(error: BaseException) -> str:
 
 
 def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
-    """Make a new ledger where there is none, and enter why; its id.
+    """Make a new ledger where there is none, or only an empty file, and enter why; its id.
 
     Raises InputError ``ledger.reason``, ``ledger.exists``; StorageError ``ledger.*``, ``audit.*``.
     """
@@ -399,7 +399,7 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
             msg("{path}: beginning a new ledger needs a reason.", path=path),
             hint="Say what happened: `--reason TEXT`.",
         )
-    if path.exists():
+    if not is_gone(path):
         raise InputError(
             "ledger.exists",
             msg("{path}: there is already a file.", path=path),

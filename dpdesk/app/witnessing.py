@@ -377,11 +377,11 @@ def is_gone(path: Path) -> bool:
 
 
 def check_not_lost(context: AppContext, path: Path) -> None:
-    """Raise StorageError ``ledger.lost`` when debits were made into a ledger that is gone.
+    """Raise StorageError ``ledger.lost`` when debits or limits were entered in one that is gone.
 
     As far as the audit log or the witness knows.
 
-    A fresh one in its place would forget what was spent.
+    A fresh one in its place would forget what was spent, and what may be.
     """
     if not is_gone(path):
         return
@@ -390,8 +390,9 @@ def check_not_lost(context: AppContext, path: Path) -> None:
         raise StorageError(
             "ledger.lost",
             counted(
-                "{path}: the ledger is gone; {n:,} debit was entered in it until {last}.",
-                "{path}: the ledger is gone; {n:,} debits were entered in it until {last}.",
+                "{path}: the ledger is gone; {n:,} debit or limit was entered in it until {last}.",
+                "{path}: the ledger is gone; {n:,} debits and limits were entered in it until "
+                "{last}.",
                 n=debits,
                 path=path,
                 last=last,
@@ -404,32 +405,35 @@ def check_not_lost(context: AppContext, path: Path) -> None:
 
 
 def _made_here(context: AppContext, path: Path, ledger: str, *, moved: bool) -> tuple[int, str]:
-    """How many debits were made into the last ledger at this place, and when the last one was.
+    """How many debits and limits the last ledger at this place got, and when the last one came.
 
-    None in that with the id ``ledger``. The audit log lies beside the ledger, and may have been put
+    None in that with the id ``ledger``; of limits, the audit log knows only that there is none any
+    more (``ledger`` empty). The audit log lies beside the ledger, and may have been put
     back or lost with it; the witness knows then. With ``moved``, entries from before a move of the
     home folder count as well; those of a name that is a link to this place now always do.
     """
     from dpdesk.project.audit import FILE, AuditLog
     from dpdesk.project.ledger import Witness
+    from dpdesk.project.ledger.records import BINDING
     from dpdesk.project.ledger.witness import leads_to
 
     debits: list[str] = []
+    binding = {Logged.DEBITED} if ledger else {Logged.DEBITED, Logged.LIMITED, Logged.PEOPLE}
     if (context.home / FILE).exists():
         with AuditLog.open_home(context.home) as log:
-            told = log.entries_of(Logged.DEBITED, Logged.BEGUN, Logged.ACCEPTED)
+            told = log.entries_of(*binding, Logged.BEGUN, Logged.ACCEPTED)
             places = _places(context, path, told) if moved else frozenset((str(path),))
             places |= {name for name in {e.subject for e in told} if leads_to(name, path)}
             for entry in told:
                 if entry.subject not in places:
                     continue
-                if entry.action == Logged.DEBITED and entry.facts.get("ledger") != ledger:
+                if entry.action in binding and entry.facts.get("ledger") != ledger:
                     debits.append(entry.time)
                 else:
                     debits.clear()
     seen = Witness.here().lies_at(path)
     if seen is not None and seen.id != ledger:
-        known = [one.time for one in seen.entries if one.kind in ("debit", "restored")]
+        known = [one.time for one in seen.entries if one.kind in BINDING]
         debits = max(debits, known, key=len)
     return len(debits), max(debits, default="")
 

@@ -138,12 +138,12 @@ def audit_gap(log: Path, first: int) -> StorageError:
 
 
 def another(path: Path, debits: int, last: str) -> StorageError:
-    """Another ledger lies where one with debits lay."""
+    """Another ledger lies where one with debits or limits lay."""
     return StorageError(
         "ledger.another",
         msg(
-            "{path}: a different ledger was here before, and its debits are not counted in this "
-            "one (debits: {n:,}, the last of {last}).",
+            "{path}: a different ledger was here before, and its debits and limits do not hold in "
+            "this one ({n:,}, the last of {last}).",
             path=path,
             n=debits,
             last=last,

@@ -46,6 +46,10 @@ class Kind(StrEnum):
     PEOPLE = "people"
 
 
+BINDING = (Kind.DEBIT, Kind.RESTORED, Kind.LIMIT, Kind.PEOPLE)
+"""What a fresh ledger in the place of one that is gone would forget."""
+
+
 class Outcome(StrEnum):
     """What became of a debit."""
 

@@ -209,7 +209,7 @@ def test_a_ledger_that_is_gone_is_not_replaced_by_a_fresh_one(
         with pytest.raises(StorageError) as error:
             attempt()
         assert error.value.code == "ledger.lost"
-        assert "1 debit was entered" in error.value.sentence
+        assert "2 debits and limits were entered" in error.value.sentence
         assert not desk.path.exists()
     moved.rename(desk.path)
     desk.debit(asked(desk), silent)

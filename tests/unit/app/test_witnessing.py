@@ -24,7 +24,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.core.logged import Logged
 from dpdesk.io.canonical import canonical_json
-from dpdesk.project.audit import AuditLog
+from dpdesk.project.audit import FILE, AuditLog
 from dpdesk.project.ledger import Outcome, Witness
 from tests.helpers.debits import OTHER, SOURCE
 
@@ -447,7 +447,7 @@ def test_a_home_put_back_to_before_its_ledger_begins_no_fresh_one(tmp_path: Path
             lambda: spent(desk),
             lambda: desk.preview(desk.request(PureEpsilon(Fraction(1)), SOURCE, ["age"], "x")),
         ):
-            with pytest.raises(StorageError, match="1 debit was entered in it") as error:
+            with pytest.raises(StorageError, match="2 debits and limits were entered in it") as error:
                 attempt()
             assert error.value.code == "ledger.lost"
         assert not path.exists()
@@ -455,6 +455,37 @@ def test_a_home_put_back_to_before_its_ledger_begins_no_fresh_one(tmp_path: Path
         path.unlink()  # a new one without debits has nothing to lose
         spend(desk)
         assert spent(desk) == Fraction("0.4")
+
+
+@pytest.mark.parametrize("gone", ["deleted", "emptied", "replaced"])
+@pytest.mark.parametrize("known_to", ["witness", "audit log"])
+def test_a_limit_is_not_forgotten_with_its_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str, known_to: str
+) -> None:
+    """Nothing was spent yet; a fresh ledger would take any limit without a reason."""
+    with desk_of(tmp_path / "other", {}) as fresh:
+        spend(fresh, "0.1", OTHER)
+    with desk_of(tmp_path / "home", {}) as desk:
+        path = desk.path
+        budgets.set_limit(desk.context, path, PureEpsilon(Fraction(2)), "", population="people")
+        path.unlink()
+        if gone == "emptied":
+            path.touch()
+        elif gone == "replaced":
+            shutil.copy(fresh.path, path)
+        if known_to == "audit log":
+            Witness.here().path.unlink()
+        else:
+            (desk.context.home / FILE).unlink()
+        with pytest.raises(StorageError) as error:
+            budgets.set_limit(desk.context, path, PureEpsilon(Fraction(9)), "", population="people")
+        if gone != "replaced":
+            assert error.value.code == "ledger.lost"
+            begin_ledger(desk.context, path, "lost for good")
+        elif known_to == "witness":
+            assert error.value.code == "ledger.another"
+        if gone != "replaced":
+            budgets.set_limit(desk.context, path, PureEpsilon(Fraction(9)), "", population="people")
 
 
 def test_a_ledger_that_the_witness_has_never_seen_spends_nothing_until_that_is_accepted(
@@ -529,7 +560,7 @@ def test_a_ledger_that_is_gone_is_missed_where_its_home_was_moved(tmp_path: Path
     ledger.unlink()
     with desk_of(tmp_path / "moved") as desk:
         assert desk.path == ledger
-        with pytest.raises(StorageError, match="the ledger is gone; 2 debits") as error:
+        with pytest.raises(StorageError, match="the ledger is gone; 3 debits and limits") as error:
             spend(desk, "0.1")
         assert error.value.code == "ledger.lost"
         found = witnessing.restore_ledger(desk.context, ledger, "deleted by mistake")
