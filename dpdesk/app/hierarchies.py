@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.planning import build_from, missing_apart
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.hierarchy import BuilderForm, Hierarchy, HierarchyPreview, LevelEffect
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SuggestedHierarchy
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, HierarchySpec, SuggestedHierarchy, Why
 from dpdesk.core.schema import ColumnType, ValueCount
 from dpdesk.engine.hierarchies.editing import (
     add_values,
@@ -125,15 +127,43 @@ def resolve(
 def suggest(
     data: DataStore, attribute: str, kind: ColumnType, token: CancelToken
 ) -> SuggestedHierarchy:
-    """A hierarchy that suits the values of a column and builds without error, and why."""
+    """A hierarchy that suits the values of a column and builds without error, and why.
+
+    That of the file's own metadata, if there is one; a file is named by its whole path.
+    """
     from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 
+    stated = _stated(data, attribute, token)
+    if stated is not None:
+        return stated
     table = data.frequency_table([attribute], token)
     values = table.domains[0]
     missing = [values[code] for code in sorted(table.missing[0])] if table.missing else []
     rows = dict(zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True))
     counts = [rows.get(code, 0) for code in range(len(values))]
     return suggest_hierarchy(values, kind, missing, attribute, counts)
+
+
+def _stated(data: DataStore, attribute: str, token: CancelToken) -> SuggestedHierarchy | None:
+    """The hierarchy that the metadata of the source state; None without one that can be built."""
+    variable = data.book.get(attribute)
+    if variable is None or not variable.hierarchy:
+        return None
+    choice: HierarchySpec
+    digits = [int(text) for text in variable.hierarchy.split() if text.isdigit() and int(text)]
+    if digits:
+        # The last digits are hidden first; without the first ones all that is left is the top.
+        hidden = list(accumulate(reversed(digits)))[:-1]
+        choice = HierarchyBuilder("mask", {"from": "right", "steps": hidden})
+        facts = {"digits": " ".join(map(str, digits))}
+    else:
+        choice = HierarchyFile(str(data.path.with_name(variable.hierarchy)))
+        facts = {"file": variable.hierarchy}
+    try:
+        resolve(data, attribute, choice, data.path.parent, token)
+    except (InputError, StorageError):
+        return None
+    return SuggestedHierarchy(choice, Why.STATED, facts)
 
 
 def preview(data: DataStore, hierarchy: Hierarchy, token: CancelToken) -> HierarchyPreview:

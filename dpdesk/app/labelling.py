@@ -84,7 +84,7 @@ def plain_variable(variable: Variable) -> Variable:
     """The variable without what depends on the values of the source."""
     counts = variable.kind is Kind.NUMBER and is_calendar(variable.format)
     display = variable.format if counts or variable.kind in _MOMENTS else ""
-    return replace(variable, storage="", width=0, format=display)
+    return replace(variable, storage="", width=0, format=display, role="", hierarchy="")
 
 
 def _cut_down(

@@ -94,6 +94,8 @@ class Variable:
     words of the file's own program (``"F8.2"``, ``"%td"``), ``measure`` one of ``"nominal"``,
     ``"ordinal"``, ``"scale"``, or empty. ``coarsened`` says as texts what was done to its numbers:
     those below ``bottom`` were set to it, those above ``top`` to that, all rounded to ``round``.
+    ``role`` is what the file says that the column is for, in the words of a plan, and ``hierarchy``
+    the name of a file next to it, or the digits of its codes (``"3 1 1"``); neither is released.
     """
 
     name: str
@@ -106,6 +108,8 @@ class Variable:
     value_labels: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
     missing: UserMissing = NOTHING_MISSING
     coarsened: Mapping[str, str] = field(default_factory=lambda: _NO_LABELS)
+    role: str = ""
+    hierarchy: str = ""
 
     def __post_init__(self) -> None:
         for name in ("value_labels", "coarsened"):
@@ -149,6 +153,8 @@ class Variable:
             "value_labels": dict(self.value_labels),
             "missing": missing,
             "coarsened": dict(self.coarsened),
+            "role": self.role,
+            "hierarchy": self.hierarchy,
         }
         head: dict[str, object] = {"name": self.name, "kind": self.kind.value}
         return head | {key: value for key, value in found.items() if value}
@@ -190,6 +196,8 @@ def variable_from_plain(raw: Mapping[str, object]) -> Variable:
             bool(missing.get("letters", False)),
         ),
         coarsened=_coarsened(cast("Mapping[str, object]", raw.get("coarsened", {}))),
+        role=str(raw.get("role", "")),
+        hierarchy=str(raw.get("hierarchy", "")),
     )
 
 

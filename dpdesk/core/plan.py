@@ -388,17 +388,19 @@ class Why(Enum):
     """``n``, ``low``, ``high``: all whole numbers from 0 or 1 to many."""
     NAMES = "names"
     """``n``: texts that do not tell what belongs together."""
+    STATED = "stated"
+    """``file`` or ``digits``: the metadata of the file say it."""
 
 
 @dataclass(frozen=True)
 class SuggestedHierarchy:
-    """A builder that suits a column and builds without error, and why.
+    """A builder or file that suits a column and builds without error, and why.
 
     ``facts`` are texts to fill a sentence with, named at :class:`Why`; ``apart`` are values that
     stay outside, because they look like codes for missing.
     """
 
-    builder: HierarchyBuilder
+    builder: HierarchySpec
     why: Why
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     apart: tuple[str, ...] = ()

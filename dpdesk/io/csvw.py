@@ -54,7 +54,7 @@ def _variable(raw: object) -> Variable:
         variable = variable_from_plain(raw)  # type: ignore[arg-type]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableJsonError("describes a variable in a way that is not known") from error
-    if variable.as_plain() != raw:
+    if variable.as_plain() != raw or variable.role or variable.hierarchy:
         raise UnreadableJsonError(msg("says more about `{name}` than is known", name=variable.name))
     return variable
 

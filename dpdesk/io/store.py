@@ -21,7 +21,15 @@ from dpdesk.core.messages import msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.recoding import AnyRecoding
-from dpdesk.core.schema import ColumnProfile, DataProfile, ValueCount, check_forms, form
+from dpdesk.core.schema import (
+    ColumnProfile,
+    DataProfile,
+    Role,
+    RoleSuggestion,
+    ValueCount,
+    check_forms,
+    form,
+)
 from dpdesk.core.source_spec import queries_rows
 from dpdesk.io.coarsening import coarsened
 from dpdesk.io.coding import DATA, Column, code_columns
@@ -546,7 +554,12 @@ def _wider(known: FrequencyTable | None, table: FrequencyTable) -> FrequencyTabl
 def _described(profile: ColumnProfile, variable: Variable | None) -> ColumnProfile:
     if variable is None:
         return profile
-    return replace(profile, label=variable.label, variable=variable)
+    suggestion = profile.suggestion
+    if variable.role:
+        suggestion = RoleSuggestion(
+            Role(variable.role), "The metadata of the file say what it is for."
+        )
+    return replace(profile, label=variable.label, variable=variable, suggestion=suggestion)
 
 
 def _load(source: Source, token: CancelToken, report: Report) -> Loaded:

@@ -226,7 +226,7 @@ def _masked(values: Sequence[str], why: Why, pad: str = "") -> SuggestedHierarch
     groups = len({value[: len(value) - hidden[0]] for value in whole})
     facts = {
         "n": f"{len(values):,}",
-        "length": str(length) if shortest == length else f"{shortest} to {length}",
+        "length": str(length) if shortest == length else f"{shortest}–{length}",
         "hidden": str(hidden[0]),
         "groups": f"{groups:,}",
     }

@@ -266,7 +266,7 @@ def _intervals(numbers: Numbers, why: Why) -> SuggestedHierarchy:
     widths = widths_for(end - start, numbers.whole)
     options: dict[str, object] = {"widths": [plain_number(width) for width in widths]}
     widest = widths[-1]
-    facts = _facts(numbers) | {"widths": ", then ".join(_shown(width) for width in widths)}
+    facts = _facts(numbers) | {"widths": ", ".join(_shown(width) for width in widths)}
     if why is Why.COUNTS and numbers.low == 1 and widths[0] == 2:
         options["origin"] = 1
     if high_coded:
@@ -324,7 +324,7 @@ def _shown(number: Fraction) -> str:
 
 
 def _apart(found: SuggestedHierarchy, numbers: Numbers) -> SuggestedHierarchy:
-    if not numbers.apart:
+    if not numbers.apart or not isinstance(found.builder, HierarchyBuilder):
         return found
     options = {**found.builder.options, "apart": list(numbers.apart)}
     builder = HierarchyBuilder(found.builder.kind, options)
@@ -566,7 +566,7 @@ def _dates(column: _Column, column_type: ColumnType) -> SuggestedHierarchy | Non
     forms = _forms(left)
     if not forms:
         return None
-    facts = {"form": " or ".join(forms)}
+    facts = {"form": ", ".join(forms)}
     for pair in RIVALS:
         if set(forms) <= set(pair) and all(_fits(left, form) for form in pair):
             # Both readings fit; the form shows which one is proposed, so that it can be changed.

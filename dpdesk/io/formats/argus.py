@@ -19,6 +19,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.labels import Kind, UserMissing, Variable
 from dpdesk.core.messages import msg
 from dpdesk.core.plain import quoted
+from dpdesk.core.schema import Role
 from dpdesk.core.table_parameters import mark_of
 from dpdesk.core.tabulation import PRIMARY, CellAxis, CellTable, Crosstab
 from dpdesk.io.safewrite import decode, read_bytes
@@ -39,6 +40,8 @@ _ROLES = {
     "COST": "has costs of suppression: name it as `cost` of `cells`",
 }
 """What is said of columns of which the metadata state a use."""
+_STATED = {"WEIGHT": Role.WEIGHT, "HOUSE_ID": Role.CLUSTER, "HOLDING": Role.CLUSTER}
+"""The roles of such columns; the others are insensitive."""
 _LETTERS = ("SAFE", "UNSAFE", "PROTECT")
 """Options of the whole text: the letters of its statuses."""
 
@@ -140,10 +143,14 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
         labels = _labels(path, value.strip('"'), variable.name, meta)
         variable = replace(variable, value_labels=labels)
     elif word == "NUMERIC":
-        variable = replace(variable, kind=Kind.NUMBER, measure="scale")
+        role = variable.role or Role.SENSITIVE.value
+        variable = replace(variable, kind=Kind.NUMBER, measure="scale", role=role)
     elif word in ("RECODABLE", "RECODEABLE"):
-        variable = replace(variable, measure="nominal")
+        stated = variable.role in (Role.WEIGHT.value, Role.CLUSTER.value)
+        role = variable.role if stated else Role.QUASI_IDENTIFIER.value
+        variable = replace(variable, measure="nominal", role=role)
     elif word == "HIERCODELIST":
+        variable = replace(variable, hierarchy=Path(value.strip('"').replace("\\", "/")).name)
         meta.notes.append(
             msg(
                 "Column `{name}` has the hierarchy {file}: give it as its `hierarchy`.",
@@ -152,6 +159,7 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
             )
         )
     elif word == "HIERLEVELS":
+        variable = replace(variable, hierarchy=value)
         meta.notes.append(
             msg(
                 "The codes of column `{name}` are hierarchical by their digits ({value}): a "
@@ -161,6 +169,8 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
             )
         )
     elif word in _ROLES:
+        role = _STATED.get(word, Role.INSENSITIVE).value
+        variable = replace(variable, role=role)
         meta.notes.append(msg("Column `{name}` {roles}.", name=variable.name, roles=_ROLES[word]))
     meta.columns[-1] = replace(last, variable=variable)
 

@@ -18,7 +18,7 @@ from dpdesk.app.types import WorkState
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import Hierarchy, HierarchyPreview, LevelSummary
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, Why
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, SuggestedHierarchy, Why
 from dpdesk.core.schema import ColumnType, Role, ValueCount
 from dpdesk.engine.hierarchies.suggestions import suggest_hierarchy
 from dpdesk.ui.panels.hierarchies import presenter
@@ -270,7 +270,7 @@ COLUMNS: dict[Why, tuple[str, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("why", Why)
+@pytest.mark.parametrize("why", sorted(COLUMNS, key=lambda why: why.value))
 def test_each_suggestion_has_a_reason(why: Why) -> None:
     name, values = COLUMNS[why]
     found = suggest_hierarchy(values, ColumnType.TEXT, (), name)
@@ -278,6 +278,15 @@ def test_each_suggestion_has_a_reason(why: Why) -> None:
     sentence = reason(found)
     assert sentence.startswith("Suggested")
     assert "{" not in sentence
+
+
+def test_what_the_metadata_state_is_suggested_as_such() -> None:
+    assert set(Why) - set(COLUMNS) == {Why.STATED}
+    file = SuggestedHierarchy(HierarchyFile("/d/a.hrc"), Why.STATED, {"file": "a.hrc"})
+    assert reason(file) == "Suggested a.hrc: the metadata of the source name it."
+    mask = HierarchyBuilder("mask", {"from": "right", "steps": [1, 2]})
+    digits = SuggestedHierarchy(mask, Why.STATED, {"digits": "3 1 1"})
+    assert reason(digits).startswith("Suggested masking by 3 1 1 digits")
 
 
 def test_a_reason_tells_of_coded_ends_of_codes_for_missing_and_of_a_second_reading() -> None:

@@ -37,7 +37,7 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.parameters import Parameter
-from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
+from dpdesk.core.plan import HierarchyBuilder, HierarchyFile, HierarchySpec
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.jobs import JobCancelled, JobFailed
@@ -79,7 +79,7 @@ class HierarchyActions(QObject):
     def __init__(self, workbench: Workbench, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workbench = workbench
-        self._reasons: dict[str, tuple[HierarchyBuilder, str]] = {}
+        self._reasons: dict[str, tuple[HierarchySpec, str]] = {}
 
     def why(self, attribute: str) -> str:
         """Why the present hierarchy was suggested; empty when it was not."""
@@ -130,21 +130,25 @@ class HierarchyActions(QObject):
     def _on_suggested(self, found: tuple[Suggestion, ...]) -> None:
         fresh = {one.attribute: one for one in found if self._still_true(one)}
         suggested = {name: one.found for name, one in fresh.items() if one.found is not None}
-        builders = {name: one.builder for name, one in suggested.items()}
+        builders = {name: self._named(one.builder) for name, one in suggested.items()}
         for name, one in suggested.items():
-            self._reasons[name] = (one.builder, reason(one))
+            self._reasons[name] = (builders[name], reason(one))
         work = self._workbench.work
         news = {name: b for name, b in builders.items() if work.hierarchies.get(name) != b}
         if news:
             self._workbench.apply(SetHierarchies(news, self.tr("suggested")))
         self._tell_suggested(news, [one for one in fresh.values() if one.builder is None])
 
+    def _named(self, choice: HierarchySpec) -> HierarchySpec:
+        """A file by its name as seen from the plan."""
+        if isinstance(choice, HierarchyFile):
+            return HierarchyFile(_seen_from(self._workbench.work.base, Path(choice.path)))
+        return choice
+
     def _still_true(self, one: Suggestion) -> bool:
         return self._workbench.work.hierarchies.get(one.attribute) == one.before
 
-    def _tell_suggested(
-        self, news: dict[str, HierarchyBuilder], none: Sequence[Suggestion]
-    ) -> None:
+    def _tell_suggested(self, news: dict[str, HierarchySpec], none: Sequence[Suggestion]) -> None:
         if none:
             self.said.emit("caution", " ".join(one.problem for one in none))
         elif not news:

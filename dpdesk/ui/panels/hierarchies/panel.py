@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from dpdesk.app.types import HierarchyChoice
+from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies import presenter
@@ -508,7 +509,7 @@ class HierarchiesPanel(Panel):
     @Slot(object)
     def _on_offered(self, suggestion: Suggestion) -> None:
         builder = suggestion.builder
-        if builder is not None and suggestion.attribute == self.attribute:
+        if isinstance(builder, HierarchyBuilder) and suggestion.attribute == self.attribute:
             self.making.offer(builder)
 
     @Slot()

@@ -31,7 +31,7 @@ from dpdesk.ui.models.table import guarded
 from dpdesk.ui.panels.hierarchies.tasks import Answer, Edit, EditKind, HierarchyAnswer, shown
 from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.theme import Theme, ThemeManager
-from dpdesk.ui.words.numbers import grouped, quoted, short_name
+from dpdesk.ui.words.numbers import grouped, marked_within, quoted, short_name
 from dpdesk.ui.words.spoken import inside, said
 
 translate = QCoreApplication.translate
@@ -261,7 +261,8 @@ def without_hierarchy(work: WorkState, columns: Sequence[str]) -> tuple[str, ...
 
 def reason(found: SuggestedHierarchy) -> str:
     """Why this was suggested, in one sentence, with a second for what it leaves apart."""
-    sentences = [_main(found.why).format(**found.facts), *_ends(found)]
+    facts = {key: marked_within(text) for key, text in found.facts.items()}
+    sentences = [_main(found).format(**facts), *_ends(found)]
     if "other" in found.facts:
         sentences.append(
             translate("Hierarchies", "They could be {other} as well: check the format.").format(
@@ -281,8 +282,16 @@ def reason(found: SuggestedHierarchy) -> str:
     return " ".join(sentences)
 
 
-def _main(why: Why) -> str:
-    return {**_of_numbers(), **_of_known_words(), **_of_others()}[why]
+def _main(found: SuggestedHierarchy) -> str:
+    if found.why is Why.STATED:
+        if "file" in found.facts:
+            return translate("Hierarchies", "Suggested {file}: the metadata of the source name it.")
+        return translate(
+            "Hierarchies",
+            "Suggested masking by {digits} digits: the metadata of the source say that the codes "
+            "are made of them.",
+        )
+    return {**_of_numbers(), **_of_known_words(), **_of_others()}[found.why]
 
 
 def _of_numbers() -> dict[Why, str]:

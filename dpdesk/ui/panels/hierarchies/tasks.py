@@ -23,7 +23,7 @@ from dpdesk.core.errors import Cancelled, DpdeskError
 from dpdesk.core.hierarchy import Codes, Hierarchy, HierarchyPreview, LevelEffect, LevelSummary
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.logged import Logged
-from dpdesk.core.plan import HierarchyBuilder, SuggestedHierarchy
+from dpdesk.core.plan import HierarchySpec, SuggestedHierarchy
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.jobs.hub import failure
 from dpdesk.ui.words.numbers import grouped, short_name, shortened
@@ -443,8 +443,8 @@ class Suggestion:
     problem: str = ""
 
     @property
-    def builder(self) -> HierarchyBuilder | None:
-        """The builder that is suggested."""
+    def builder(self) -> HierarchySpec | None:
+        """The builder or file that is suggested."""
         return None if self.found is None else self.found.builder
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from dpdesk.app import hierarchies
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
-from dpdesk.core.plan import SourceSpec
+from dpdesk.core.plan import HierarchyFile, SourceSpec, Why
+from dpdesk.core.schema import ColumnType
 from dpdesk.core.source_spec import FixedColumn
 from dpdesk.io.formats.argus import read_code_list
 from dpdesk.io.hierarchyfile import open_hierarchy
@@ -69,6 +71,64 @@ def test_what_metadata_say_of_the_use_of_columns_is_told() -> None:
     ):
         assert [note for note in told if f"`{column}`" in note and said in note], column
     assert "`hhnum` names the household" in head(real("muargus", "Samhh.asc")).notes[0]
+
+
+META = """Region 1 2 99
+  <RECODEABLE>
+  <HIERARCHICAL>
+  <HIERCODELIST> "tree.hrc"
+Industry 3 5 99999
+  <RECODEABLE>
+  <HIERLEVELS> 3 1 1 0 0
+Weight 8 1
+  <NUMERIC>
+  <WEIGHT>
+House 9 1
+  <RECODEABLE>
+  <HOUSE_ID>
+Turnover 10 2
+  <NUMERIC>
+Asked 12 1
+  <REQUEST> "1"
+Free 13 1
+"""
+
+
+def test_roles_and_hierarchies_that_metadata_state_are_suggested(
+    tmp_path: Path, workspace: Workspace
+) -> None:
+    """They are no guess from names and values; what cannot be built is guessed as ever."""
+    (tmp_path / "firms.rda").write_text(META, "utf-8")
+    (tmp_path / "tree.hrc").write_text("N\n@11\n@12\nS\n@21\n", "utf-8")
+    rows = ["11123451110a", "12123461120b", "21129002130a", "11134002141b"]
+    lines = [f"{row[:7]}{row[7:9]}{row[9:11]}{row[11]}x" for row in rows]
+    (tmp_path / "firms.asc").write_text("\n".join(lines) + "\n", "utf-8")
+    spec = SourceSpec("firms.asc", metadata="firms.rda")
+    store = DataStore.open(spec, tmp_path, workspace, CancelToken(), silent)
+    profile = store.profile(CancelToken(), silent)
+    roles = {one.name: one.suggestion.role.value for one in profile.columns}
+    assert roles | {"Free": ""} == {
+        "Region": "quasi-identifier",
+        "Industry": "quasi-identifier",
+        "Weight": "weight",
+        "House": "cluster",
+        "Turnover": "sensitive",
+        "Asked": "insensitive",
+        "Free": "",
+    }
+    stated = {one.name for one in profile.columns if "metadata" in one.suggestion.reason}
+    assert stated == set(roles) - {"Free"}
+    region = hierarchies.suggest(store, "Region", ColumnType.INTEGER, CancelToken())
+    assert (region.why, region.builder) == (Why.STATED, HierarchyFile(str(tmp_path / "tree.hrc")))
+    industry = hierarchies.suggest(store, "Industry", ColumnType.INTEGER, CancelToken())
+    assert industry.why is Why.STATED
+    made = hierarchies.resolve(store, "Industry", industry.builder, tmp_path, CancelToken())
+    assert ["12345", "1234*", "123**", "*"] in [list(row) for row in made.rows()]
+    (tmp_path / "tree.hrc").unlink()
+    assert hierarchies.suggest(store, "Region", ColumnType.INTEGER, CancelToken()).why is not (
+        Why.STATED
+    )
+    store.close()
 
 
 @pytest.mark.data
