@@ -138,7 +138,7 @@ def samples(parameter: Parameter) -> list[object]:
     if isinstance(parameter, TextParameter):
         return ["people.csv", ""]
     if isinstance(parameter, NumberTableParameter):
-        return [{"age": 2, "sex": 0}, "age = 1"] + ([] if parameter.whole else [{"age": 0.5}])
+        return [{"age": 2, "sex": 0}, {"age": 1}] + ([] if parameter.whole else [{"age": 0.5}])
     if parameter.key == "require":
         whole = {
             "model": "l-diversity",

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dpdesk.core.home import expanded
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
@@ -25,9 +24,6 @@ from dpdesk.io.missing import refuse_nul
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
 from dpdesk.io.source import FilePrint, file_print
 from dpdesk.io.workspace import Workspace
-
-if TYPE_CHECKING:
-    pass
 
 
 def load_foreign(source: Source, token: CancelToken, report: Report) -> Loaded:

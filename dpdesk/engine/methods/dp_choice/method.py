@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_LISTS
@@ -24,9 +24,6 @@ from dpdesk.engine.private.method import (
 )
 from dpdesk.engine.private.public_fields import DESIGNED, GUARANTEED
 from dpdesk.engine.querying import Questions
-
-if TYPE_CHECKING:
-    pass
 
 _UNUSED = tuple(f"guarantee.parameters.{key}" for key in ("rho", "delta", "minimal_change"))
 _USED = (

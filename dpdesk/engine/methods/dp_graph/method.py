@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN
@@ -22,10 +22,6 @@ from dpdesk.engine.private.method import (
 )
 from dpdesk.engine.private.public_fields import CHECKED_BY, DESIGNED, GUARANTEED
 from dpdesk.engine.querying import Questions
-
-if TYPE_CHECKING:
-    pass
-
 
 # What a graph with noise may show; see :mod:`dpdesk.engine.private.public_fields`.
 
