@@ -104,9 +104,9 @@ class Watch:
                 watch.count(view, "chart")
             draw(view, chart)
 
-        def set_values(form: ParameterForm, values: dict[str, object]) -> None:
+        def set_values(form: ParameterForm, values: dict[str, object], *more: object) -> None:
             watch.count(form, "form")
-            fill(form, values)
+            fill(form, values, *more)
 
         def show_look(pane: TreePane, look: object, level: int) -> None:
             if look is not None:

@@ -336,6 +336,23 @@ def test_what_is_decided_comes_back_after_closing_and_never_lies_in_the_release(
     assert list((three[1].home / "drafts").glob("*.json")) == []
 
 
+def test_what_is_kept_late_goes_when_the_vote_was_signed_meanwhile(
+    at: Callable[[Person], Room], three: Three
+) -> None:
+    """A slow disk: the draft is still being written when the vote is signed."""
+    submit(at, three)
+    take(three[1], three[0])
+    room = at(three[1])
+    page = room.page
+    page.strip.button(DECIDE).click()
+    draft = page.draft
+    assert draft is not None
+    page.drafts.decide(draft, {draft.points[0].key: Choice(Decision.CHANGE, "Say more.")})
+    page.drafts.signed(draft.submission, draft.reviewer)  # before the job has come to its end
+    room.quiet()
+    room.quiet(lambda: not list((three[1].home / "drafts").glob("*.json")))
+
+
 def test_what_cannot_be_kept_is_said_and_tried_again_at_the_end(
     at: Callable[[Person], Room], three: Three
 ) -> None:

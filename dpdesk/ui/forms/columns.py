@@ -248,10 +248,11 @@ class PerDimension(Field):
         self._lines = {}
         self._none.setVisible(not wanted)
         for place, name in enumerate(wanted):
-            label, made = QLabel(verbatim(name)), self._made(name)
+            called = shortened(name)
+            label, made = QLabel(verbatim(called)), self._made(name)
             label.setWordWrap(True)
             label.setBuddy(made)
-            made.setAccessibleName(msg("{file}: {note}", file=name, note=self.parameter.label))
+            made.setAccessibleName(msg("{file}: {note}", file=called, note=self.parameter.label))
             if not made.toolTip():
                 made.setToolTip(self.parameter.help)
             self._fill(made, self._values.get(name))
@@ -282,13 +283,11 @@ class NumbersByColumn(PerDimension):
 
     def __init__(self, parameter: NumberTableParameter) -> None:
         super().__init__(parameter)
-        self._of, self._levels = parameter, FormContext().levels
+        self._of, self._around = parameter, FormContext()
         self.fold = QPushButton(self.tr("By column…"))
         self.fold.setCheckable(True)
         say_expanded(self.fold, expanded=False)
-        self.fold.setAccessibleName(
-            self.tr("By column: {setting}").format(setting=self.parameter.label)
-        )
+        self.fold.setAccessibleName(f"{self.parameter.label}: {self.fold.text()}")
         self.fold.setToolTip(parameter.help)
         self.fold.toggled.connect(self._on_fold)
         layout = self.layout()
@@ -304,9 +303,9 @@ class NumbersByColumn(PerDimension):
     def set_plain(self, value: object) -> None:
         """See :meth:`Field.set_plain`; with numbers, the lines are open."""
         super().set_plain(value)
-        self.show_dimensions(self._names())
         if self._values:
             self.fold.setChecked(True)
+            self.show_dimensions(self._names())
 
     def problem(self) -> str:
         """See :meth:`Field.problem`: that of the first number that cannot be read."""
@@ -320,18 +319,21 @@ class NumbersByColumn(PerDimension):
             elif self._of.whole and number.denominator != 1:
                 text = self.tr("“{name}”: expected a whole number.")
             if text:
-                return text.format(name=name)
+                return text.format(name=shortened(name))
         return ""
 
     def show_around(self, around: FormContext) -> None:
         """Offer these columns and levels."""
-        levels, self._around = self._levels, around
-        self._levels = around.levels
-        self.show_dimensions(self._names())
-        if self._of.whole and levels != self._levels:
-            self._build(tuple(self._lines))
+        levels, self._around = self._around.levels, around
+        if self.fold.isChecked():
+            self.show_dimensions(self._names())
+            if self._of.whole and levels != around.levels:
+                self._build(tuple(self._lines))
 
-    _around = FormContext()
+    @property
+    def empty(self) -> bool:
+        """No column that could have a number."""
+        return not (self._lines or self._names())
 
     def _names(self) -> tuple[str, ...]:
         around, role = self._around, self._of.role
@@ -340,7 +342,7 @@ class NumbersByColumn(PerDimension):
         return tuple(one for one in around.columns if around.roles.get(one) is role)
 
     def _made(self, name: str) -> QWidget:
-        names = self._levels.get(name, ()) if self._of.whole else ()
+        names = self._around.levels.get(name, ()) if self._of.whole else ()
         if names:
             combo = NarrowCombo()
             combo.setProperty("dimension", name)
@@ -398,5 +400,8 @@ class NumbersByColumn(PerDimension):
 
     @Slot(bool)
     def _on_fold(self, opened: bool) -> None:
+        """Lines are made when they are first seen: there may be hundreds of columns."""
+        if opened:
+            self.show_dimensions(self._names())
         self.body.setVisible(opened)
         say_expanded(self.fold, expanded=opened)

@@ -400,7 +400,9 @@ def test_numbers_of_columns_are_typed_next_to_their_names(
 ) -> None:
     field = by_column(qtbot, "importance")
     assert field.plain() is None
+    assert not field.empty
     assert not field.body.isVisible()
+    assert field.body.findChildren(QLineEdit) == []  # of hundreds of columns none is made in vain
     field.fold.click()
     line = field.line("age")
     assert isinstance(line, QLineEdit)
@@ -432,6 +434,7 @@ def test_shares_of_columns_are_percentages(qtbot: QtBot, theme: ThemeManager) ->
 
 def test_levels_are_chosen_by_their_names(qtbot: QtBot, theme: ThemeManager) -> None:
     field = by_column(qtbot, "max_level", levels=NAMES)
+    field.fold.click()
     combo = field.line("age")
     assert isinstance(combo, QComboBox)
     texts = [combo.itemText(place) for place in range(combo.count())]
@@ -449,6 +452,7 @@ def test_levels_are_chosen_by_their_names(qtbot: QtBot, theme: ThemeManager) -> 
 
 def test_levels_without_names_are_whole_numbers(qtbot: QtBot, theme: ThemeManager) -> None:
     field = by_column(qtbot, "min_level")
+    field.fold.click()
     line = field.line("sex")
     assert isinstance(line, QLineEdit)
     qtbot.keyClicks(line, "1.5")

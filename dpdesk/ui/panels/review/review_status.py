@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 
-from dpdesk.app.review.drafts import keep_draft
+from dpdesk.app.review.drafts import forget_draft, keep_draft
 from dpdesk.app.review.values import (
     BallotState,
     Card,
@@ -534,6 +534,7 @@ class Drafts(QObject):
         self._seen_by: dict[tuple[str, str], ReviewPicture] = {}
         self._waiting: dict[tuple[str, str], KeptDraft] = {}
         self._under_way: KeptDraft | None = None
+        self._signed: set[tuple[str, str]] = set()
         self._problem = ""
 
     @property
@@ -569,12 +570,15 @@ class Drafts(QObject):
     def decide(self, draft: Draft, taken: Mapping[str, Choice]) -> Draft:
         """Take decisions and keep them; returns the draft with them."""
         changed = draft.decided(taken)
-        self._drafts[(draft.submission, draft.reviewer)] = changed
+        place = (draft.submission, draft.reviewer)
+        self._drafts[place] = changed
+        self._signed.discard(place)
         self._keep(changed.kept)
         return changed
 
     def signed(self, submission: str, reviewer: str) -> None:
-        """The vote is signed: nothing is to be kept any more."""
+        """The vote is signed: nothing is to be kept any more, what is being written included."""
+        self._signed.add((submission, reviewer))
         for book in (self._drafts, self._seen_by, self._waiting):
             book.pop((submission, reviewer), None)
 
@@ -612,6 +616,12 @@ class Drafts(QObject):
             place = (draft.submission, draft.reviewer)
             if self._waiting.get(place) is draft:
                 del self._waiting[place]
+            if place in self._signed:  # it came to the disk after the vote had been signed
+                self._bench.hub.query(
+                    self.tr("Saving the decisions"),
+                    alone(partial(forget_draft, self._bench.context, *place)),
+                    quiet=True,
+                )
         self._tell("")
         self._write_next()
 
