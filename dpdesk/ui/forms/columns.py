@@ -357,7 +357,7 @@ class NumbersByColumn(PerDimension):
         line.setProperty("dimension", name)
         line.setPlaceholderText(said(self._of.usual))
         line.textEdited.connect(self._on_text)
-        line.editingFinished.connect(self.left)
+        line.editingFinished.connect(self._on_typed)
         return line
 
     def _fill(self, made: QWidget, value: object) -> None:
@@ -390,6 +390,15 @@ class NumbersByColumn(PerDimension):
     @Slot(str)
     def _on_text(self, text: str) -> None:
         self._set(str(self.sender().property("dimension")), self._read(text))
+
+    @Slot()
+    def _on_typed(self) -> None:
+        """Write what was typed as it was understood: 3 of a share as 3 %."""
+        line = self.sender()
+        assert isinstance(line, QLineEdit)
+        value = self._values.get(str(line.property("dimension")))
+        line.setText("" if value is None else self._written(value))
+        self.left.emit()
 
     @Slot(int)
     def _on_level(self, place: int) -> None:

@@ -428,6 +428,10 @@ def test_shares_of_columns_are_percentages(qtbot: QtBot, theme: ThemeManager) ->
         qtbot.keyClicks(line, typed)
         assert field.plain() == {"age": 0.05}
     line.selectAll()
+    qtbot.keyClicks(line, "7")
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert (line.text(), field.plain()) == ("7 %", {"age": 0.07})
+    line.selectAll()
     qtbot.keyClicks(line, "101")
     assert field.problem() == "“age”: expected a share from 0 to 100 %."
 
