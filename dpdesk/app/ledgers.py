@@ -306,7 +306,7 @@ class LedgerDesk:
         spent = Spent(self.debit(request, listen, token), tuple(doubts))
         outcome, reason = Outcome.FAILED, "it ended without a release"
         told = stays_spent(request)
-        unreleased = self.context.unreleased.setdefault(get_ident(), [])
+        unreleased = self.context.unreleased.get(get_ident(), [])
         unreleased.append(told)
         try:
             yield spent
@@ -359,7 +359,7 @@ def telling_spent(context: AppContext, report: Report) -> Iterator[None]:
 
     Errors of the program's own say it in their hint, others in a note.
     """
-    own = context.unreleased.setdefault(get_ident(), [])
+    own = context.unreleased[get_ident()] = []
     try:
         yield
     except DpdeskError as error:

@@ -407,17 +407,18 @@ def check_not_lost(context: AppContext, path: Path) -> None:
 def _made_here(context: AppContext, path: Path, ledger: str, *, moved: bool) -> tuple[int, str]:
     """How many debits and limits the last ledger at this place got, and when the last one came.
 
-    None in that with the id ``ledger``; of limits, the audit log knows only that there is none any
-    more (``ledger`` empty). The audit log lies beside the ledger, and may have been put
-    back or lost with it; the witness knows then. With ``moved``, entries from before a move of the
-    home folder count as well; those of a name that is a link to this place now always do.
+    Those of the ledger with the id ``ledger`` do not count, which is empty where there is none any
+    more; limits of the audit log name no ledger, and count only then. The audit log lies beside the
+    ledger, and may have been put back or lost with it; the witness knows then. With ``moved``,
+    entries from before a move of the home folder count as well; those of a name that is a link to
+    this place now always do.
     """
     from dpdesk.project.audit import FILE, AuditLog
     from dpdesk.project.ledger import Witness
     from dpdesk.project.ledger.records import BINDING
     from dpdesk.project.ledger.witness import leads_to
 
-    debits: list[str] = []
+    entered: list[str] = []
     binding = {Logged.DEBITED} if ledger else {Logged.DEBITED, Logged.LIMITED, Logged.PEOPLE}
     if (context.home / FILE).exists():
         with AuditLog.open_home(context.home) as log:
@@ -428,14 +429,14 @@ def _made_here(context: AppContext, path: Path, ledger: str, *, moved: bool) -> 
                 if entry.subject not in places:
                     continue
                 if entry.action in binding and entry.facts.get("ledger") != ledger:
-                    debits.append(entry.time)
+                    entered.append(entry.time)
                 else:
-                    debits.clear()
+                    entered.clear()
     seen = Witness.here().lies_at(path)
     if seen is not None and seen.id != ledger:
         known = [one.time for one in seen.entries if one.kind in BINDING]
-        debits = max(debits, known, key=len)
-    return len(debits), max(debits, default="")
+        entered = max(entered, known, key=len)
+    return len(entered), max(entered, default="")
 
 
 def _places(context: AppContext, path: Path, told: Sequence[AuditEntry]) -> frozenset[str]:

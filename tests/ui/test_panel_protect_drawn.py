@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QLabel, QRadioButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QRadioButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import BarChart, ScatterChart
 from dpdesk.core.spoken_charts import spoken_chart
+from dpdesk.ui.forms.columns import NumbersByColumn
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
@@ -56,6 +57,16 @@ def test_errors_are_drawn_and_settings_edited_before_anything_is_spent(
     for plain in ({"smokes": [["1/2", "1/2"], ["1/3", "2/3"]]}, None):
         field.set_plain(plain)
         assert field.plain() == plain
+    shares = form.field("shares")
+    assert isinstance(shares, NumbersByColumn)
+    shares.fold.click()
+    line = shares.line("smokes")  # of each column that is drawn
+    assert isinstance(line, QLineEdit)
+    line.setText("1")
+    line.textEdited.emit("1")
+    qtbot.waitUntil(lambda: bench.work.parameters.get("shares") == {"smokes": 1})
+    bench.undo()
+    qtbot.waitUntil(lambda: not line.text())
     box = panel.settings.trial
     box.button.click()
     qtbot.waitUntil(lambda: "smokes" in box.words)

@@ -27,6 +27,7 @@ from dpdesk.io.safewrite import decode, read_bytes
 _FALLBACK = "cp1252"
 _ENDS = re.compile(r"\r\n|\r|\n")
 _CODE = re.compile(r'\s*(?:"([^"]+)"|([^",][^,]*?))\s*,\s*(.*?)\s*')
+_DIGITS = re.compile(r"[0-9]{1,3}(?:\s+[0-9]{1,3})*")
 _QUOTED = re.compile(r'"[^"]*"')
 _SEPARATORS = ";,|\t"
 _ROLES = {
@@ -150,7 +151,8 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
         role = variable.role if stated else Role.QUASI_IDENTIFIER.value
         variable = replace(variable, measure="nominal", role=role)
     elif word == "HIERCODELIST":
-        variable = replace(variable, hierarchy=Path(value.strip('"').replace("\\", "/")).name)
+        tree = _beside(path, value.strip('"'))
+        variable = replace(variable, hierarchy="" if tree is None else tree.name)
         meta.notes.append(
             msg(
                 "Column `{name}` has the hierarchy {file}: give it as its `hierarchy`.",
@@ -159,7 +161,8 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
             )
         )
     elif word == "HIERLEVELS":
-        variable = replace(variable, hierarchy=value)
+        levels = value if _DIGITS.fullmatch(value) else ""
+        variable = replace(variable, hierarchy=levels)
         meta.notes.append(
             msg(
                 "The codes of column `{name}` are hierarchical by their digits ({value}): a "
@@ -175,9 +178,15 @@ def _option(meta: ArgusMeta, path: Path, number: int, text: str) -> None:
     meta.columns[-1] = replace(last, variable=variable)
 
 
+def _beside(path: Path, name: str) -> Path | None:
+    """The file that metadata name, wherever it lay there: next to the metadata."""
+    bare = Path(name.replace("\\", "/")).name
+    return find_beside(path, bare) if bare else None
+
+
 def _labels(path: Path, name: str, column: str, meta: ArgusMeta) -> dict[str, str]:
     """The code list of a column; one that is not there is noted, since data do not need it."""
-    found = find_beside(path, Path(name.replace("\\", "/")).name)
+    found = _beside(path, name)
     if found is None:
         meta.notes.append(
             msg(

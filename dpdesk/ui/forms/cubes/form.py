@@ -468,7 +468,7 @@ class CubeForm(ParameterForm):
                 found.show_dimensions(chosen)
         shares = self.field_or_none("shares")
         if isinstance(shares, NumbersByColumn):
-            shares.show_dimensions(chosen)
+            shares.show_around(replace(around, columns=chosen))
         named = tuple(dict.fromkeys((*chosen, *self._modes())))
         origins = self.field_or_none("origins")
         if isinstance(origins, OriginsField):

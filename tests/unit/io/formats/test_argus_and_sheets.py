@@ -15,7 +15,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import HierarchyFile, SourceSpec, Why
 from dpdesk.core.schema import ColumnType
 from dpdesk.core.source_spec import FixedColumn
-from dpdesk.io.formats.argus import read_code_list
+from dpdesk.io.formats.argus import read_code_list, read_metadata
 from dpdesk.io.hierarchyfile import open_hierarchy
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -129,6 +129,29 @@ def test_roles_and_hierarchies_that_metadata_state_are_suggested(
         Why.STATED
     )
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("option", "hierarchy"),
+    [
+        ("<HIERLEVELS> 3 1 1", "3 1 1"),
+        ("<HIERLEVELS> ../../3", ""),
+        ("<HIERLEVELS> \u00b2", ""),
+        (f"<HIERLEVELS> {'9' * 5_000}", ""),
+        ('<HIERCODELIST> "C:\\lists\\TREE.HRC"', "tree.hrc"),
+        ('<HIERCODELIST> "gone.hrc"', ""),
+        ('<HIERCODELIST> ""', ""),
+        ('<HIERCODELIST> ".."', ""),
+        ('<CODELIST> ""', ""),
+    ],
+)
+def test_a_hierarchy_is_a_file_next_to_the_metadata_or_digits(
+    tmp_path: Path, option: str, hierarchy: str
+) -> None:
+    (tmp_path / "tree.hrc").write_text("a\n", "utf-8")
+    (tmp_path / "a.rda").write_text(f"Region 1 2 99\n{option}\n", "utf-8")
+    (column,) = read_metadata(tmp_path / "a.rda").columns
+    assert column.variable.hierarchy == hierarchy
 
 
 @pytest.mark.data
