@@ -168,8 +168,8 @@ def mark_of(line: Sequence[str]) -> int | None:
 
 
 def is_marks(raw: object) -> bool:
-    """Statuses set by hand: a file of them, or its lines, each with a code for each dimension; of
-    several tables, by their names.
+    """Statuses set by hand: a file of them, or its lines, each empty or with a code for each
+    dimension; of several tables, by their names.
     """
     if isinstance(raw, Mapping):
         return bool(raw) and all(
@@ -181,7 +181,7 @@ def is_marks(raw: object) -> bool:
     return isinstance(raw, list | tuple) and all(
         isinstance(line, list | tuple)
         and all(isinstance(text, str) for text in line)
-        and mark_of(line) is not None
+        and (not line or mark_of(line) is not None)
         for line in raw
     )
 

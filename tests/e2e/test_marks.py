@@ -111,6 +111,8 @@ def test_the_window_tries_them_by_the_name_of_the_file(context: AppContext, fold
         ("a, b ,s\n,b,P\n", [["a", "b", "s"], ["", "b", "P"]]),
         ('"a;"|b|PL|1|2.5\n', [["a;", "b", "PL", "1", "2.5"]]),
         ("a\tC\t3\n\n", [["a", "C", "3"]]),
+        ("\na;U\n\n\nb;U\n \n", [[], ["a", "U"], [], [], ["b", "U"]]),
+        ("\na;U\n\n\nb;U\n \n", [[], ["a", "U"], [], [], ["b", "U"]]),
     ],
 )
 def test_lines_with_every_separator(tmp_path: Path, text: str, expected: list[list[str]]) -> None:
@@ -232,7 +234,7 @@ def test_the_window_types_files_of_several_tables(context: AppContext, folder: P
 @pytest.mark.parametrize(
     ("lines", "first", "second", "one", "other"),
     [
-        ("n;m;U\n\nn;m;S\n", 1, 2, "U", "S"),
+        ("n;m;U\n\nn;m;S\n", 1, 3, "U", "S"),
         ("n;;U\nw;f;U\nn;Total;p\n", 1, 3, "U", "p"),
         ("n;m;C;2\nn;m;C;3\n", 1, 2, "C 2", "C 3"),
         ("n;m;U\nn;m;PL;1;2\nn;m;PL;1;3\n", 2, 3, "PL 1 2", "PL 1 3"),
@@ -250,6 +252,12 @@ def test_two_lines_that_disagree_on_a_cell_are_refused_with_both(
     assert f"lines {first} and {second} of `marks`" in said
     assert one in said
     assert other in said
+
+
+def test_lines_are_counted_as_in_the_file(context: AppContext, folder: Path) -> None:
+    (folder / "prior.hst").write_text("\r\nn;m;U\r\n\r\nn;q;U\r\n", "utf-8")
+    with pytest.raises(InputError, match="line 4 of `marks`"):
+        release(context, folder, "counted", TWO + 'marks = "prior.hst"\n', head=HEAD)
 
 
 def test_a_line_may_stand_twice_if_it_says_the_same(context: AppContext, folder: Path) -> None:

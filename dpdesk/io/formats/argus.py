@@ -263,14 +263,15 @@ def metadata_beside(path: Path) -> Path | None:
 def read_marks(path: Path) -> list[list[str]]:
     """The lines of a file of statuses: codes of a cell, then what is set of it.
 
-    Blank lines and quotes around codes are no part of them. The separator is the one with which
-    the first line can be read. Raises InputError ``marks.line``, and what reading a file raises.
+    A blank line is empty, so that lines keep their numbers; those at the end and quotes around codes
+    are no part of them. The separator is the one with which the first line can be read. Raises InputError ``marks.line``, and what reading a file raises.
     """
     text = decode(read_bytes(path, "marks"), path, "marks", fallback=_FALLBACK).text
     found: list[list[str]] = []
     separator = ""
     for number, line in enumerate(_ENDS.split(text), 1):
         if not line.strip():
+            found.append([])
             continue
         for sign in separator or _SEPARATORS:
             parts = [part.strip() for part in line.split(sign)]
@@ -291,6 +292,8 @@ def read_marks(path: Path) -> list[list[str]]:
                 ),
                 details={"line": number, "key": "marks"},
             )
+    while found and not found[-1]:
+        found.pop()
     return found
 
 

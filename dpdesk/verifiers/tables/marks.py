@@ -31,7 +31,7 @@ def _by_hand(table: CellTable, found: Recounted, given: Given) -> Recounted:
     status, cost = [""] * len(found.status), [*found.cost]
     levels: dict[int, tuple[Fraction, Fraction]] = {}
     widths: dict[int, Fraction] = {}
-    for line in lines:
+    for line in filter(None, lines):
         codes = list(map(str, line[: len(shape)]))
         mark, *numbers = map(str, line[len(shape) :])
         places = [

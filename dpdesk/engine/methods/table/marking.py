@@ -40,6 +40,8 @@ def marked(
     cost, levels = np.full(size, np.nan), np.full((size, 3), -1, dtype=object)
     before: dict[tuple[int, str], int] = {}
     for number, line in enumerate(marks, 1):
+        if not line:
+            continue
         place = mark_of(line)
         assert place is not None  # the setting fits
         cell = _cell(line[:place], dimensions, number, where)
