@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, overload, runti
 
 from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
-from dpdesk.core.errors import DpdeskError, InputError
+from dpdesk.core.errors import DpdeskError
 from dpdesk.core.frequency import FrequencySource, Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
@@ -181,9 +181,8 @@ class ExplorationView:
 
 def unusable(error: DpdeskError, charts: tuple[Chart, ...] = ()) -> ExplorationView:
     """The view of settings that are refused: what is wrong, and where it can be fixed."""
-    sentence = error.full if isinstance(error, InputError) else error.line
     key = error.details.get("key")
-    return ExplorationView(False, sentence, charts, (), at=key if isinstance(key, str) else "")
+    return ExplorationView(False, error.full, charts, (), at=key if isinstance(key, str) else "")
 
 
 class Exploration(Protocol):

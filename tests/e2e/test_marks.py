@@ -112,7 +112,6 @@ def test_the_window_tries_them_by_the_name_of_the_file(context: AppContext, fold
         ('"a;"|b|PL|1|2.5\n', [["a;", "b", "PL", "1", "2.5"]]),
         ("a\tC\t3\n\n", [["a", "C", "3"]]),
         ("\na;U\n\n\nb;U\n \n", [[], ["a", "U"], [], [], ["b", "U"]]),
-        ("\na;U\n\n\nb;U\n \n", [[], ["a", "U"], [], [], ["b", "U"]]),
     ],
 )
 def test_lines_with_every_separator(tmp_path: Path, text: str, expected: list[list[str]]) -> None:

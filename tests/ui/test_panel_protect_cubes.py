@@ -462,14 +462,14 @@ def test_a_weight_is_set_aside_by_a_button_and_no_line_of_a_plan_is_shown(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
     opened(panel, bench, qtbot, plan_of(tmp_path))
-    bench.apply(SetRoles({"pay": Role.WEIGHT}))
+    bench.apply(SetRoles({"pay": Role.WEIGHT, "person": Role.WEIGHT}))
     panel.activated()
     band = panel.result.band
-    qtbot.waitUntil(lambda: "has the role weight" in band.text)
+    qtbot.waitUntil(lambda: "have the role weight" in band.text)
     assert "= {" not in band.text
     button = next(one for one in band.findChildren(QPushButton) if "pay" in one.text())
-    assert button.text() == "Set pay to insensitive"
+    assert button.text() == "Set person, pay to insensitive"
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "8 tables" in panel.result.sentence and not panel.busy)
-    assert bench.work.roles["pay"] is Role.INSENSITIVE
+    assert bench.work.roles["pay"] is bench.work.roles["person"] is Role.INSENSITIVE
     assert not band.text

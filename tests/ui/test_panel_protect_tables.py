@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import SetParameters
@@ -119,6 +120,13 @@ def test_cells_show_their_status_and_groups_fold(panel: ProtectPanel, qtbot: QtB
     page.as_published.click()
     assert "✕ unsafe   △ protects others   without a sign: published" in labels(page)
     assert findings(panel) == []
+
+
+def test_labels_of_lines_stand_exactly_beside_their_cells(panel: ProtectPanel) -> None:
+    panel.result.deck.show_page("cells-page")
+    grid = panel.result.cells.grid
+    for header in (grid.verticalHeader(), grid.horizontalHeader()):
+        assert header.viewport().pos() == QPoint(0, 0)
 
 
 def labels(page: PivotPage) -> list[str]:
@@ -540,3 +548,33 @@ def test_the_line_above_a_table_may_wrap_and_covers_nothing(
     assert stack.minimumSizeHint().height() >= least_height(page, page.width())
     stack.resize(stack.width(), stack.minimumSizeHint().height())
     assert misfits(page) == []
+
+
+def test_where_no_rounding_exists_the_nearest_base_is_a_button_away(
+    bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
+) -> None:
+    counts = (0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 1)
+    cells = zip(product("pq", "rstu", "vw"), counts, strict=True)
+    lines = ["region,age,sex", *(",".join(cell) for cell, count in cells if count)]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'version = 1\n[source]\npath = "people.csv"\n[protection]\nmethod = "table"\n'
+        'rows = ["region", "age"]\ncolumns = ["sex"]\nprotect = "controlled-round"\nbase = 2\n',
+        "utf-8",
+    )
+    with theme.building():
+        panel = ProtectPanel(bench, theme)
+    made = shown(panel, qtbot)
+    open_plan(bench, path, qtbot)
+    made.activated()
+    qtbot.waitUntil(lambda: not bench.stale and not made.busy)
+    (way,) = (one for one in made.result.band.findChildren(QPushButton) if one.isVisible())
+    assert way.text() == "Round to multiples of 3"
+
+    way.click()
+
+    qtbot.waitUntil(lambda: not bench.stale and not made.busy)
+    assert bench.work.parameters["base"] == 3
+    told = "No rule says which of 45 cells are unsafe; all are rounded to multiples of 3."
+    assert told in made.result._sentence.text()

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpdesk.core.cube_parameters import ALL, AVERAGE, CELLS, COUNT, CUBOID, MAX_DIMENSIONS, SUM
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import Nested, ParameterValue, exact_number, nearest
 from dpdesk.core.plain import quoted
 from dpdesk.core.schema import Role
@@ -31,6 +31,8 @@ from dpdesk.engine.private.settings import (
     misfit,
     read_budget,
     texts_of,
+    ticked,
+    weights_of,
 )
 
 _GREATEST = Fraction(10) ** 30
@@ -228,22 +230,26 @@ def check_columns(
 
 
 def _check_weights(settings: CubeSettings, roles: Mapping[str, Role], where: str) -> None:
-    for name, role in roles.items():
-        if role is Role.WEIGHT and all(measure.column != name for measure in settings.measures):
-            raise InputError(
-                "cube.weights",
-                msg(
-                    "{where}: `{name}` has the role weight, but rows are counted: one person with "
-                    "the weight 300 would need 300 times the noise.",
-                    where=where,
-                    name=name,
-                ),
-                hint=msg(
-                    "Make it insensitive to count rows; a cube can also sum it (`measure`), "
-                    "between 0 and the largest weight, which is declared."
-                ),
-                details={"key": "measure", **becomes(name, Role.INSENSITIVE)},
-            )
+    summed = {measure.column for measure in settings.measures}
+    names = [name for name in weights_of(roles) if name not in summed]
+    if names:
+        raise InputError(
+            "cube.weights",
+            counted(
+                "{where}: {names} has the role weight, but rows are counted: one person with the "
+                "weight 300 would need 300 times the noise.",
+                "{where}: {names} have the role weight, but rows are counted: one person with the "
+                "weight 300 would need 300 times the noise.",
+                n=len(names),
+                where=where,
+                names=ticked(names),
+            ),
+            hint=msg(
+                "Make weights insensitive to count rows; a cube can also sum one (`measure`), "
+                "between 0 and the largest weight, which is declared."
+            ),
+            details={"key": "measure", **becomes(names, Role.INSENSITIVE)},
+        )
 
 
 def _budget(values: Mapping[str, ParameterValue], where: str) -> tuple[Noise, Fraction]:

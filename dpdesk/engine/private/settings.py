@@ -16,7 +16,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -182,6 +182,16 @@ def misfit(
     return InputError(code, words, details={"key": key, **mends})
 
 
-def becomes(column: str, role: Role) -> Mapping[str, object]:
-    """Details of a problem that goes away when a column gets another role."""
-    return {"column": column, "becomes": role.value}
+def becomes(columns: Sequence[str], role: Role) -> Mapping[str, object]:
+    """Details of a problem that goes away when columns get another role."""
+    return {"columns": list(columns), "becomes": role.value}
+
+
+def weights_of(roles: Mapping[str, Role]) -> list[str]:
+    """The columns with the role weight."""
+    return [name for name, role in roles.items() if role is Role.WEIGHT]
+
+
+def ticked(names: Sequence[str]) -> str:
+    """Names of columns as a sentence lists them."""
+    return listed([f"`{name}`" for name in names])

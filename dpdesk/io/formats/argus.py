@@ -263,8 +263,9 @@ def metadata_beside(path: Path) -> Path | None:
 def read_marks(path: Path) -> list[list[str]]:
     """The lines of a file of statuses: codes of a cell, then what is set of it.
 
-    A blank line is empty, so that lines keep their numbers; those at the end and quotes around codes
-    are no part of them. The separator is the one with which the first line can be read. Raises InputError ``marks.line``, and what reading a file raises.
+    A blank line is empty, so that lines keep their numbers; those at the end and quotes around
+    codes are no part of them. The separator is the one with which the first line can be read.
+    Raises InputError ``marks.line``, and what reading a file raises.
     """
     text = decode(read_bytes(path, "marks"), path, "marks", fallback=_FALLBACK).text
     found: list[list[str]] = []

@@ -539,7 +539,7 @@ QTableView::item:focus {{ border: 2px solid {t.accent}; padding: 0 {SPACE.s - 2}
 QTreeView::item {{ min-height: {theme.row}px; }}
 QTreeView::item:selected, QListView::item:selected {{ background: {t.selection};
   color: {t.text}; }}
-QHeaderView {{ background: {t.window}; border: none; }}
+QHeaderView {{ background: {t.window}; border: none; padding: 0; }}
 QHeaderView::section {{ background: {t.window}; color: {t.text}; border: none;
   border-right: 1px solid {t.hairline}; border-bottom: 1px solid {t.border};
   padding: 4px {SPACE.s}px; font-weight: 600; }}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import floor
 
 from dpdesk.core.budget import amount
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import (
     ColumnParameter,
     DecimalParameter,
@@ -40,6 +40,8 @@ from dpdesk.engine.private.settings import (
     neighbours_parameter,
     rows_parameter,
     texts_of,
+    ticked,
+    weights_of,
 )
 
 MODE, QUANTILE = "mode", "quantile"
@@ -353,8 +355,12 @@ def check_columns(
                 "`{name}` {reason}, so nothing is chosen by it", name=name, reason=reason
             )
             raise misfit("choice.role", where, sentence, key)
-    for name, role in roles.items():
-        if role is Role.WEIGHT:
-            sentence = msg("`{name}` has the role weight, but rows are counted once", name=name)
-            raise misfit("choice.role", where, sentence, "groups", becomes(name, Role.INSENSITIVE))
+    if names := weights_of(roles):
+        sentence = counted(
+            "{names} has the role weight, but rows are counted once",
+            "{names} have the role weight, but rows are counted once",
+            n=len(names),
+            names=ticked(names),
+        )
+        raise misfit("choice.role", where, sentence, "groups", becomes(names, Role.INSENSITIVE))
     check_clusters(roles, "choice.role", "groups", where)

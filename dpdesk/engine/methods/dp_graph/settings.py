@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -38,6 +38,8 @@ from dpdesk.engine.private.settings import (
     rho_parameter,
     rows_parameter,
     texts_of,
+    ticked,
+    weights_of,
 )
 
 # The keys of a plan's ``[protection]`` for a graph.
@@ -275,8 +277,12 @@ def check_columns(
                 roles=roles[name].value,
             )
             raise misfit("graph.role", where, sentence, "ends")
-    for name, role in roles.items():
-        if role is Role.WEIGHT:
-            sentence = msg("`{name}` has the role weight, but an edge is there or not", name=name)
-            raise misfit("graph.role", where, sentence, "ends", becomes(name, Role.INSENSITIVE))
+    if names := weights_of(roles):
+        sentence = counted(
+            "{names} has the role weight, but an edge is there or not",
+            "{names} have the role weight, but an edge is there or not",
+            n=len(names),
+            names=ticked(names),
+        )
+        raise misfit("graph.role", where, sentence, "ends", becomes(names, Role.INSENSITIVE))
     check_clusters(roles, "graph.role", "ends", where)

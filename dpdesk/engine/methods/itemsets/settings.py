@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpdesk.core.budget import amount
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import counted, msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -41,6 +41,8 @@ from dpdesk.engine.private.settings import (
     rows_parameter,
     stated_cluster,
     texts_of,
+    ticked,
+    weights_of,
 )
 from dpdesk.engine.views.settings import PARAMETERS as VIEW_PARAMETERS
 from dpdesk.engine.views.settings import ViewSettings
@@ -237,12 +239,15 @@ def check_columns(
         if reason is not None:
             sentence = msg("`{name}` {reason}, so it is not an item", name=name, reason=reason)
             raise misfit("itemsets.role", where, sentence, "dimensions")
-    for name, role in roles.items():
-        if role is Role.WEIGHT:
-            sentence = msg("`{name}` has the role weight, but rows are counted once", name=name)
-            raise misfit(
-                "itemsets.role", where, sentence, "dimensions", becomes(name, Role.INSENSITIVE)
-            )
+    if names := weights_of(roles):
+        sentence = counted(
+            "{names} has the role weight, but rows are counted once",
+            "{names} have the role weight, but rows are counted once",
+            n=len(names),
+            names=ticked(names),
+        )
+        mends = becomes(names, Role.INSENSITIVE)
+        raise misfit("itemsets.role", where, sentence, "dimensions", mends)
     check_clusters(roles, "itemsets.role", "dimensions", where)
 
 

@@ -33,6 +33,7 @@ from dpdesk.engine.methods.table.settings import (
 )
 from dpdesk.engine.methods.table.stories import looks
 from dpdesk.engine.tables.cellkeys import KEYS, PerturbationTable
+from dpdesk.engine.tables.rounding import NO_ROUNDING
 
 
 class TableExploration:
@@ -57,7 +58,7 @@ class TableExploration:
         except Cancelled:
             raise
         except DpdeskError as error:
-            return unusable(error)
+            return _with_way_out(unusable(error), error)
         outcome = outcome_of(made)
         bare = _without_rules(outcome, made.counted.settings)
         said = _sentence(outcome, made.counted.settings, bare=bare)
@@ -75,6 +76,17 @@ class TableExploration:
     def pick(self, point: int) -> Mapping[str, object]:
         """Nothing is chosen by a point of a chart."""
         return {}
+
+
+def _with_way_out(view: ExplorationView, error: DpdeskError) -> ExplorationView:
+    """The view of refused settings with the nearest ones that work, where they are known."""
+    if error.code != NO_ROUNDING:
+        return view
+    base = error.details["base"]
+    if base is None:
+        return replace(view, remedy={"protect": RANDOM}, remedy_label=msg("Round at random"))
+    label = msg("Round to multiples of {base}", base=base)
+    return replace(view, remedy={"base": base}, remedy_label=label)
 
 
 _MARKS = {PUBLISHED: "✓ published", PRIMARY: "✕ unsafe", SECONDARY: "△ protects others"}
@@ -151,6 +163,12 @@ def _sentence(outcome: CellsOutcome, settings: Settings, *, bare: bool) -> str:
             "No rule says which of {cells} cells are unsafe: all are published as they are. Add a "
             "rule, such as a threshold of 3 contributors.",
             cells=f"{cells:,}",
+        )
+    if not (settings.rules or printed(outcome.tables, PRIMARY)):
+        return msg(
+            "No rule says which of {cells} cells are unsafe; {treatment}.",
+            cells=f"{cells:,}",
+            treatment=_treatment(outcome, settings),
         )
     return counted(
         "Of {cells} cells, {n} is unsafe by the rules; {treatment}.",

@@ -320,7 +320,7 @@ class ProtectPanel(Panel):
         self._paused = False
         self._searched: WorkState | None = None
         self._view: ExplorationView | None = None
-        self._mending: tuple[str, Role] | None = None
+        self._mending: tuple[list[str], Role] | None = None
         self._known_missing: tuple[tuple[object, ...], Missing | None] | None = None
         self._view_of: tuple[Explored | None, dict[str, object]] = (None, {})
         self._keep_job = 0
@@ -641,9 +641,10 @@ class ProtectPanel(Panel):
             actions = ((f"go:{place}", place_words(place)),)
         self._mending = presenter.role_that_mends(problem.details)
         if self._mending is not None:
-            name, role = self._mending
+            names, role = self._mending
             words = self.tr("Set {column} to {role}")
-            actions = ((MEND, words.format(column=name, role=role_words(role))), *actions)
+            shown = words.format(column=", ".join(names), role=role_words(role))
+            actions = ((MEND, shown), *actions)
         self._dim.stop()
         self.result.deck.set_stale(True, self.tr("not for these settings"))
         self.result.show_band("fail", sentence, actions)
@@ -753,8 +754,8 @@ class ProtectPanel(Panel):
         if what == "remedy" and self._view is not None and self._view.remedy:
             self._bench.apply(SetParameters(dict(self._view.remedy)))
         elif what == MEND and self._mending is not None:
-            name, role = self._mending
-            self._bench.apply(SetRoles({name: role}))
+            names, role = self._mending
+            self._bench.apply(SetRoles(dict.fromkeys(names, role)))
         elif what == CATEGORIES:
             self.settings.propose_categories()
         elif what == "again":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -73,8 +73,42 @@ def test_with_several_hierarchies_there_may_be_none_and_the_least_exception_is_n
     cells = refused.value.details["cells"]
     assert isinstance(cells, list)
     table, place = system.cell_of(cells[0])
-    assert refused.value.hint.startswith("With 1 cell further away there is one")
-    assert f"{table.name} {place[0]}" in refused.value.hint
+    assert refused.value.hint.startswith("With 1 cell further away there would be one")
+    assert f"{table.name}: {place[0]}" in refused.value.hint
+    assert refused.value.details["base"] == 3
+    assert least_change(system, 3) is not None
+
+
+def some_rounding(counts: np.ndarray, base: int) -> bool:
+    """Whether some rounding of the innermost cells leaves each sum next to the true one."""
+    ups = np.array(list(product((0, base), repeat=int((counts % base > 0).sum()))))
+    tables = np.repeat((counts - counts % base)[None], len(ups), axis=0)
+    tables[:, counts % base > 0] += ups
+    change = tables - counts
+    fits = np.ones(len(ups), dtype=bool)
+    inner = range(1, change.ndim)
+    for number in range(change.ndim):
+        for axes in combinations(inner, number):
+            gone, true = change.sum(axis=axes), counts.sum(axis=tuple(a - 1 for a in axes))
+            near = np.where(true % base > 0, abs(gone) < base, gone == 0)
+            fits &= near.reshape(len(ups), -1).all(axis=1)
+    return bool(fits.any())
+
+
+def test_in_three_dimensions_there_may_be_none_and_the_nearest_base_is_named() -> None:
+    shape = {"region": "pq", "age": "rstu", "sex": "vw"}
+    counts = np.array([0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 0, 1])
+    system = System.of([filled([Dimension.flat(*each) for each in shape.items()], counts)])
+    assert not some_rounding(counts.reshape(2, 4, 2), 2)
+    assert some_rounding(counts.reshape(2, 4, 2), 3)
+
+    with pytest.raises(RefusedError, match="this is proven") as refused:
+        controlled(system, 2, TOKEN)
+
+    (cell,) = refused.value.details["cells"]  # type: ignore[misc]
+    _table, place = system.cell_of(cell)
+    assert f"there would be one ({' × '.join(place)}). With multiples of 3" in refused.value.hint
+    assert controlled(system, 3, TOKEN).proven
 
 
 def test_amounts_beyond_floats_are_rounded_exactly() -> None:
