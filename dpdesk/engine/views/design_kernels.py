@@ -274,3 +274,122 @@ def repair(
         member[old, block] = 0
         member[new, block] = 1
     return open_sets, moves
+
+
+@kernel
+def deal(slots: Array, times: Array, size: int, state: Array) -> None:
+    """Deal all points to the parts of each parting, and drawn ones to the places that are left.
+
+    ``slots`` holds the point in each place, partings by places, ``size`` of them a part;
+    ``times[parting, point]`` says how many places a point has.
+    """
+    points, places = times.shape[1], slots.shape[1]
+    parts = places // size
+    for parting in range(len(slots)):
+        order = np.arange(points)
+        for last in range(points - 1, 0, -1):
+            other = drawn(state, last + 1)
+            order[last], order[other] = order[other], order[last]
+        for turn in range(places):
+            point = order[turn] if turn < points else drawn(state, points)
+            slots[parting, turn % parts * size + turn // parts] = point
+            times[parting, point] += 1
+
+
+@kernel
+def meet(slots: Array, kind: Array, counts: Array, size: int) -> int:
+    """Count the pairs that are together, by kind of pair; how many kinds are not."""
+    for parting in range(len(slots)):
+        for place in range(slots.shape[1]):
+            for other in range(place + 1, place - place % size + size):
+                one, two = slots[parting, place], slots[parting, other]
+                if one != two:
+                    counts[kind[one, two]] += 1
+    apart = 0
+    for count in counts:
+        apart += count == 0
+    return apart
+
+
+@kernel
+def _replace(
+    slots: Array, parting: int, spot: int, point: int, size: int, kind: Array, counts: Array
+) -> int:
+    """Put a point into a place; how many more kinds of pairs are apart now."""
+    apart, old = 0, slots[parting, spot]
+    start = spot - spot % size
+    for other in range(start, start + size):
+        near = slots[parting, other]
+        if other != spot and near != old:
+            counts[kind[old, near]] -= 1
+            apart += counts[kind[old, near]] == 0
+    slots[parting, spot] = point
+    for other in range(start, start + size):
+        near = slots[parting, other]
+        if other != spot and near != point:
+            apart -= counts[kind[point, near]] == 0
+            counts[kind[point, near]] += 1
+    return apart
+
+
+@kernel
+def _found(slots: Array, parting: int, point: int, start: int) -> int:
+    """The first place from ``start`` on, and round again, that holds the point."""
+    places = slots.shape[1]
+    while slots[parting, start] != point:
+        start = start + 1 if start + 1 < places else 0
+    return start
+
+
+@kernel
+def unite(
+    slots: Array,
+    times: Array,
+    kind: Array,
+    counts: Array,
+    first: Array,
+    second: Array,
+    size: int,
+    apart: int,
+    moves: int,
+    heat: float,
+    state: Array,
+) -> int:
+    """Exchange points until pairs of every kind are together; how many kinds are still apart.
+
+    A move takes a pair that is apart and puts one point next to the other, in place of a third,
+    which goes to where that point was unless it has a further place. It is done when no more kinds
+    are apart afterwards, and otherwise with a probability that falls with what it costs.
+    """
+    many, places = slots.shape
+    for _ in range(moves):
+        if apart == 0:
+            return 0
+        pair = drawn(state, len(first))
+        while counts[kind[first[pair], second[pair]]] > 0:
+            pair = pair + 1 if pair + 1 < len(first) else 0
+        stays, comes = first[pair], second[pair]
+        if drawn(state, 2) == 1:
+            stays, comes = comes, stays
+        parting = drawn(state, many)
+        at = _found(slots, parting, stays, drawn(state, places))
+        spot = at - at % size + drawn(state, size)
+        goes = slots[parting, spot]
+        if goes in (stays, comes):
+            continue
+        spare = times[parting, goes] > 1
+        cost = _replace(slots, parting, spot, comes, size, kind, counts)
+        back = -1
+        if not spare:
+            back = _found(slots, parting, comes, (spot + 1) % places)
+            cost += _replace(slots, parting, back, goes, size, kind, counts)
+        if cost > 0 and drawn(state, 1 << 30) >= math.exp(-cost / heat) * (1 << 30):
+            if not spare:
+                _replace(slots, parting, back, comes, size, kind, counts)
+            _replace(slots, parting, spot, goes, size, kind, counts)
+            continue
+        apart += cost
+        if spare:
+            times[parting, goes] -= 1
+            times[parting, comes] += 1
+    return apart

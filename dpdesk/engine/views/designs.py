@@ -2,10 +2,10 @@
 
 A view of a release is such a set of dimensions, and the noise grows with the number of views.
 Known constructions (affine and projective planes, transversal designs, lines of larger spaces,
-inversive planes, orthogonal arrays, several points in place of one) are compared with one that
-is grown greedily; the smallest are then made smaller by a local search. Surveyed by Gordon,
-Kuperberg and Patashnik, "New constructions for covering designs" (1995); what is known of their
-sizes: the La Jolla Covering Repository.
+inversive planes, orthogonal arrays, two halves joined, several points in place of one) are compared
+with one that is grown greedily; the smallest are then made smaller by a local search. Surveyed by
+Gordon, Kuperberg and Patashnik, "New constructions for covering designs" (1995); what is known of
+their sizes: the La Jolla Covering Repository.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
 from dpdesk.engine.cubes.solver import stop_flag
+from dpdesk.engine.views.fields import field, field_orders
+from dpdesk.engine.views.resolvable import least_partings, partings
 
 Block = tuple[int, ...]
 Blocks = tuple[Block, ...]
@@ -37,7 +39,6 @@ _START = 88_172_645_463_325_252
 _HEAT = 0.25
 _ROUND = 1_000_000
 _ANEW = 10_000
-_LARGEST_FIELD = 256
 _LARGEST_SPACE = 400
 _LARGEST_DEGREE = 8
 _MOST_CONSTRUCTED = 3
@@ -229,7 +230,7 @@ def _shapes(points: int, size: int, strength: int) -> Iterator[Shape]:
             fewer = -(-points // group)
             expected = least_blocks(fewer, size // group, strength)
             yield expected, partial(_replaced, points, size, strength, group)
-    for columns, height in product(range(max(size - 2, strength + 1), size + 1), _fields()):
+    for columns, height in product(range(max(size - 2, strength + 1), size + 1), field_orders()):
         several = (strength - 1) * height + max(points - columns * height, 0)
         extra = several - (strength - 1) * height
         useful = columns - 1 <= height <= 2 * points // columns and several < points
@@ -237,19 +238,52 @@ def _shapes(points: int, size: int, strength: int) -> Iterator[Shape]:
             parts = comb(columns, strength - 1) * least_blocks(several, size, strength)
             build = partial(_transversal, points, size, strength, columns, height)
             yield height**strength + parts, build
-    for order, degree, projective in product(_fields(), range(2, _LARGEST_DEGREE), (False, True)):
+    for order, degree, projective in product(
+        field_orders(), range(2, _LARGEST_DEGREE), (False, True)
+    ):
         held = order + projective
         if strength == 2 and size - 1 <= held <= size:
             many = (order ** (degree + 1) - 1) // (order - 1) if projective else order**degree
             if points <= many <= _LARGEST_SPACE:
                 expected = many * (many - 1) // (held * (held - 1))
                 yield expected, partial(_lines, degree + projective, order, projective)
-    for order in _fields():
+    for order in field_orders():
         if strength == 3 and size - 1 <= order + 1 <= size and points <= order * order + 1:
             yield order * (order * order + 1), partial(_circles, order)
+    if strength == 3 and size >= 4 and points > size + 1:
+        yield from _halves(points, size)
     if strength == 3 and size == 4:
         degree = (points - 1).bit_length()
         yield comb(1 << degree, 3) // 4, partial(_binary_planes, degree)
+
+
+def _halves(points: int, size: int) -> Iterator[Shape]:
+    """The two most promising ways to part the points in two, for ``_joined``."""
+    inner, ways = size - size // 2, []
+    for first in range(points // 3, points - points // 3 + 1):
+        second = points - first
+        often = max(least_partings(first, inner), least_partings(second, size - inner))
+        across = often * -(-first // inner) * -(-second // (size - inner))
+        inside = least_blocks(first, size, 3) + least_blocks(second, size, 3)
+        ways.append((across + inside, first))
+    for expected, first in sorted(ways)[:2]:
+        yield expected, partial(_joined, points, size, first, inner)
+
+
+def _joined(points: int, size: int, first: int, inner: int) -> Iterator[Block]:
+    """Coverings of the first and of the other points, and parts of one joined with the other's.
+
+    The first points are parted again and again into parts of ``inner`` points, and the others as
+    often into parts that fill a block.
+    """
+    for part in _part(first, size, 3):
+        yield part
+    for part in _part(points - first, size, 3):
+        yield tuple(first + point for point in part)
+    low, high = partings(first, inner), partings(points - first, size - inner)
+    for turn in range(max(len(low), len(high))):
+        for one, other in product(low[turn % len(low)], high[turn % len(high)]):
+            yield (*one, *(first + point for point in other))
 
 
 def _fitted(blocks: Iterable[Block], points: int, size: int, strength: int) -> Blocks:
@@ -279,7 +313,7 @@ def _transversal(
     points in one column are covered within the column (strength 2) or within every two columns;
     for strength 2 a few points outside the array go with each column.
     """
-    add, times = _field(height)
+    add, times = field(height)
     spread = [[column + row * columns for row in range(height)] for column in range(columns)]
     for coefficients in product(range(height), repeat=strength):
         block = []
@@ -300,7 +334,7 @@ def _transversal(
 
 def _lines(degree: int, order: int, projective: bool) -> Iterator[Block]:
     """Lines of the affine space, or of the projective one, with that many coordinates."""
-    add, times = _field(order)
+    add, times = field(order)
     if projective:
         vectors = [
             vector
@@ -345,7 +379,7 @@ def _circles(order: int) -> Iterator[Block]:
     Its ``order``² + 1 points are those with x·y = z² + z·w + n·w², where n makes the right side
     zero for z = w = 0 alone; every three lie in exactly one plane.
     """
-    add, times = _field(order)
+    add, times = field(order)
 
     def form(z: int, w: int, n: int) -> int:
         return int(add[add[times[z, z], times[z, w]], times[n, times[w, w]]])
@@ -378,60 +412,3 @@ def _binary_planes(degree: int) -> Iterator[Block]:
         last = trio[0] ^ trio[1] ^ trio[2]
         if last > trio[2]:
             yield (*trio, last)
-
-
-@lru_cache(maxsize=1)
-def _fields() -> tuple[int, ...]:
-    """Sizes of finite fields: powers of primes."""
-    primes = [n for n in range(2, _LARGEST_FIELD) if all(n % d for d in range(2, n))]
-    return tuple(
-        sorted(
-            prime**power
-            for prime in primes
-            for power in range(1, _LARGEST_DEGREE + 1)
-            if prime**power <= _LARGEST_FIELD
-        )
-    )
-
-
-@lru_cache(maxsize=64)
-def _field(order: int) -> tuple[Ints, Ints]:
-    """The tables of addition and multiplication of a finite field.
-
-    An element is a polynomial over the numbers modulo the prime, its coefficients the digits of
-    its number. A polynomial is looked for modulo which the powers of x are all elements but 0.
-    """
-    prime = next(p for p in range(2, order + 1) if order % p == 0)
-    power = 1
-    while prime**power < order:
-        power += 1
-    numbers = np.arange(order)
-    digits = np.array([numbers // prime**place % prime for place in range(power)])
-    weights = prime ** np.arange(power)
-    added = (digits[:, :, None] + digits[:, None, :]) % prime
-    add = np.tensordot(weights, added, axes=1)
-    for low in product(range(prime), repeat=power):
-        if power == 1:
-            powers = [pow(low[0], exponent, prime) for exponent in range(order - 1)]
-        else:
-            powers = _powers_of_x(low, prime, order)
-        if len(set(powers)) == order - 1 and 0 not in powers:
-            break
-    logarithm = np.zeros(order, np.int64)
-    logarithm[powers] = np.arange(order - 1)
-    times = np.array(powers)[(logarithm[:, None] + logarithm[None, :]) % (order - 1)]
-    times[0, :] = times[:, 0] = 0
-    return add.astype(np.int64), times.astype(np.int64)
-
-
-def _powers_of_x(low: Sequence[int], prime: int, order: int) -> list[int]:
-    """Numbers of 1, x, x², … where x to the highest power equals the polynomial ``low``."""
-    found, current = [], [1] + [0] * (len(low) - 1)
-    for _ in range(order - 1):
-        found.append(sum(digit * prime**place for place, digit in enumerate(current)))
-        carried = current[-1]
-        current = [0, *current[:-1]]
-        current = [
-            (digit + carried * part) % prime for digit, part in zip(current, low, strict=True)
-        ]
-    return found

@@ -1,0 +1,128 @@
+"""Points parted again and again until every two of them have been together.
+
+A parting puts every point into one of the fewest parts of a given size (some points into several,
+where places are left). Two sets of points parted equally often give a covering of strength 3: each
+part of one set is joined with each part of the other that was made at the same time. Every two
+points of one set are together in some parting, and the third point, of the other set, is in some
+part of that one. Known as resolvable coverings; perfect ones are one-factorisations (size 2),
+Kirkman's systems (size 3) and the parallel lines of a plane (size a power of a prime).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import count
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpdesk.engine.views.fields import field, field_orders
+
+Parting = tuple[tuple[int, ...], ...]
+
+_START = 88_172_645_463_325_252
+_HEATS = (0.3, 0.5)
+_MOVES = 200_000
+_SMALL = 150
+
+
+def least_partings(points: int, size: int) -> int:
+    """How often at least: a point meets at most ``size`` - 1 others each time."""
+    return -(-(points - 1) // (size - 1))
+
+
+@lru_cache(maxsize=256)
+def partings(points: int, size: int) -> tuple[Parting, ...]:
+    """Partings of the points 0, 1, … into parts of at most ``size``, as few as were found.
+
+    The same for the same input. Tried are the least number and those above it, one after the other,
+    until a short search succeeds; partings by turns of one or a few are tried first.
+    """
+    parts = -(-points // size)
+    if parts == 1:
+        return (((*range(points),),),)
+    for many in count(least_partings(points, size)):
+        if many == size + 1 and parts == size and size in field_orders():
+            return tuple(_of_points(parting, points) for parting in _parallel_lines(size))
+        for order in range(many, 0, -1):
+            if many % order or (order > 1 and points % order > size):
+                continue
+            found = _turned(points, size, order, many // order)
+            if found is not None:
+                return found
+    raise AssertionError
+
+
+def _of_points(parting: Sequence[Sequence[int]], points: int) -> Parting:
+    return tuple(tuple(point for point in part if point < points) for part in parting)
+
+
+def _parallel_lines(order: int) -> list[list[list[int]]]:
+    """The lines of the affine plane over a field of that order, by their slopes."""
+    add, times = field(order)
+    upright = [[order * x + y for y in range(order)] for x in range(order)]
+    sloped = [
+        [
+            [order * x + int(add[times[slope, x], start]) for x in range(order)]
+            for start in range(order)
+        ]
+        for slope in range(order)
+    ]
+    return [upright, *sloped]
+
+
+def _turned(points: int, size: int, order: int, base: int) -> tuple[Parting, ...] | None:
+    """Partings that a cyclic group of that order makes of ``base`` of them; None if not found.
+
+    The group turns the points in cycles of its order and leaves what remains in place. So pairs
+    of points are together if any of those that they turn into are, and far fewer need be looked at.
+    """
+    from dpdesk.engine.views import design_kernels
+
+    parts, turns = -(-points // size), _turns(points, order)
+    kind, first, second = _pairs_by_turn(points, turns)
+    if base * parts * comb(size, 2) <= kind.max():
+        return None
+    state = np.array([_START], np.uint64)
+    for heat in _HEATS if base * points <= _SMALL else _HEATS[:1]:
+        slots, times = np.zeros((base, parts * size), np.int64), np.zeros((base, points), np.int64)
+        counts = np.zeros(int(kind.max()) + 1, np.int64)
+        design_kernels.deal(slots, times, size, state)
+        apart = design_kernels.meet(slots, kind, counts, size)
+        if not design_kernels.unite(
+            slots, times, kind, counts, first, second, size, apart, _MOVES, heat, state
+        ):
+            break
+    else:
+        return None
+    shape = (base, parts, size)
+    return tuple(
+        tuple(tuple(sorted({int(turn[point]) for point in part})) for part in parting)
+        for turn in turns
+        for parting in slots.reshape(shape)
+    )
+
+
+def _turns(points: int, order: int) -> NDArray[np.int64]:
+    """What each element of the group makes of each point: elements by points."""
+    place = np.arange(points)
+    cycle, at = np.divmod(place, order)
+    turned = cycle * order + (at + np.arange(order)[:, None]) % order
+    moved: NDArray[np.int64] = np.where(place < points - points % order, turned, place)
+    return moved
+
+
+def _pairs_by_turn(
+    points: int, turns: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Points by points, which pairs turn into each other (numbers); and all pairs."""
+    kind = np.full((points, points), -1, np.int64)
+    first, second = np.triu_indices(points, 1)
+    many = 0
+    for low, high in zip(first, second, strict=True):
+        if kind[low, high] < 0:
+            kind[turns[:, low], turns[:, high]] = kind[turns[:, high], turns[:, low]] = many
+            many += 1
+    return kind, first.astype(np.int64), second.astype(np.int64)
