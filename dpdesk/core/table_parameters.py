@@ -66,6 +66,31 @@ class TypedParameter(StructuredParameter):
         return self.shape
 
 
+@dataclass(frozen=True)
+class MarksParameter(TypedParameter):
+    """Statuses set by hand; a form shows lines as ``north; small; U | north; ; P``."""
+
+    def parse(self, raw: object, where: str) -> ParameterValue:
+        """See :meth:`TypedParameter.parse`."""
+        if isinstance(raw, str) and ";" in raw and raw.lstrip()[:1] not in ("[", "{"):
+            lines = [
+                [part.strip() for part in line.split(";")] if line.strip() else []
+                for line in raw.split("|")
+            ]
+            return super().parse(lines, where)
+        return super().parse(raw, where)
+
+    def as_text(self, value: ParameterValue) -> str:
+        """See :meth:`Parameter.as_text`."""
+        plain = self.as_plain(value)
+        lines = plain if isinstance(plain, list | tuple) else ()
+        parts = [part for line in lines for part in line]
+        plainly = all(part == part.strip() and not {*part} & {*";|"} for part in parts)
+        if not any(lines) or not plainly or parts[0][:1] in ("[", "{"):
+            return super().as_text(value)
+        return " | ".join("; ".join(line) for line in lines)
+
+
 def typed(raw: object) -> object:
     """What the text of a form stands for, if it is a table or a list; else the text itself.
 

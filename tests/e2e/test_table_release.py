@@ -528,3 +528,41 @@ def test_numbers_are_not_cut_where_no_public_page_would_say_so(
     head = HEAD.replace("[attributes", "coarsen = { turnover = { top = 9 } }\n[attributes", 1)
     with pytest.raises(InputError, match="`coarsen` applies to methods that release rows"):
         release(context, folder, "cut", SUM + RULES, head=head)
+
+
+ALONE = """
+a,x,-247.2,h7
+a,x,283.2,h1
+a,y,12.5,h0
+a,z,-19.0,h1
+a,z,28.8,h5
+b,x,-100.0,h2
+b,x,-13.7,h4
+b,x,105.9,h6
+b,x,11.7,h3
+b,x,44.0,h4
+b,z,12.5,h0
+b,z,195.9,h3
+c,x,-10.3,h4
+c,x,19.3,h7
+c,x,22.3,h1
+c,x,292.9,h2
+c,y,12.5,h0
+c,z,-10.6,h3
+c,z,36.1,h7
+"""
+
+
+def test_a_holding_alone_in_a_total_is_so_in_each_of_its_parts(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """It learns nothing of them that it does not know: that was taken for an attack."""
+    (tmp_path / "firms.csv").write_text(f"region,size,turnover,group{ALONE}", "utf-8")
+    head = '[source]\npath = "firms.csv"\n[attributes.group]\nrole = "cluster"\n'
+    keys = SUM + 'rule = [{ rule = "dominance", n = 1, k = 70 }]\n'
+    made = release(context, tmp_path, "alone", keys, head=head)
+    inside = read(made / "internal/table.csv")
+    lone = [place for place, row in inside.items() if row["frequency"] == "1"]
+    assert lone == [("a", "y"), ("c", "y"), ("Total", "y")]
+    assert verified(context, made).failures == ()
+    assert verified(context, made, tmp_path / "firms.csv").ok

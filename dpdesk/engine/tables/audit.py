@@ -454,14 +454,14 @@ def _near(goal: Floats) -> Floats:
 def alone(system: System) -> Ints:
     """The contributor who is alone in each variable, as a number; -1: not a singleton.
 
-    A total and the one child that holds its contributor are the same contributor's; where the
-    contributors are known by name, so are cells of linked tables.
+    A total with one contributor and its parts that are not empty are the same contributor's; where
+    the contributors are known by name, so are cells of linked tables.
     """
     single = system.cells.frequency == 1
     number = np.full(len(system), -1, dtype=np.int64)
     entries = csr_array(system.matrix)
     rows = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
-    # A total with one contributor has him in exactly one of its parts, all others are empty.
+    # Whoever is alone in a total is so in all of its parts that are not empty.
     total = np.bincount(rows, (entries.data > 0) & single[entries.indices], entries.shape[0]) > 0
     inside = total[rows] & single[entries.indices]
     count = len(system)

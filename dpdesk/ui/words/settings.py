@@ -216,7 +216,11 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
         return str(value)
     if isinstance(parameter, ShareParameter) and isinstance(exact, int | Fraction):
         return figure_words(float(exact), "share")
-    if isinstance(exact, int) and not isinstance(exact, bool):
+    if isinstance(exact, bool):
+        return translate("Cells", "yes") if exact else translate("Cells", "no")
+    if isinstance(exact, Fraction):
+        return marked(parameter.as_text(exact))
+    if isinstance(exact, int):
         return f"{grouped(exact)} {said(parameter.unit)}".strip()
     return parameter.as_text(exact).replace("\n", ", ")
 

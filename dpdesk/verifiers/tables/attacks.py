@@ -24,7 +24,7 @@ from dpdesk.verifiers.tables.intervals import (
     ranges,
     reached,
 )
-from dpdesk.verifiers.tables.moves import Alone, People, Shown, by_single_sums
+from dpdesk.verifiers.tables.moves import Alone, People, Shown, by_single_sums, single_ones
 from dpdesk.verifiers.tables.programs import Floats, InfeasibleError, Ints
 from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place_of
 
@@ -274,6 +274,9 @@ class Kept:
 
         ``owners`` says by the numbers of cells who is alone in each, where the source told.
         """
+        told = owners is not None
+        if owners is None:
+            owners = single_ones(attacked.tables, attacked.numbers, internal)
         columns: dict[str, list[float]] = {
             name: [] for name in ("value", "lower_required", "upper_required", "lower", "upper")
         }
@@ -286,14 +289,14 @@ class Kept:
                 found.append(float(text) if text else open_)
             unsafe.append(inside["status"][cell] == PRIMARY)
             wide.append(float(inside[WIDTH][cell]) if WIDTH in inside else 0.0)
-            own = place if owners is None else owners.get(attacked.number(place), -1)
+            own = owners.get(attacked.number(place), -1)
             owner.append(own if inside["frequency"][cell] == "1" else -1)
             there.append(inside["frequency"][cell] not in ("", "0"))
         arrays = {name: np.array(found) for name, found in columns.items()}
         arrays["width"] = np.array(wide, dtype=np.float64)
         who = np.array(owner, np.int64)
         flags = {"unsafe": np.array(unsafe, bool), "held": np.array(there, bool)}
-        return cls(**arrays, **flags, owner=who, told=owners is not None)
+        return cls(**arrays, **flags, owner=who, told=told)
 
     def asked_width(self, place: int) -> float:
         """How wide the interval of an unknown must be, where both its ends ask for less."""

@@ -120,31 +120,35 @@ class Alone:
         owned = self.owner[cells] >= 0
         if not owned.any():
             return np.ones(len(cells), dtype=bool)
-        names = self.owner[cells][owned] if self.told else self.value[cells][owned]
-        return owned if (names == names[0]).all() else np.zeros(len(cells), dtype=bool)
+        names = [self.owner[cells][owned], *([] if self.told else [self.value[cells][owned]])]
+        one = any((each == each[0]).all() for each in names)
+        return owned if one else np.zeros(len(cells), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
 class People:
     """Who knows more than the plan says: the cells in which each is alone, none for who sees only
-    that no suppressed count is 0. ``owner`` and ``value`` are those of the first cells.
+    that no suppressed count is 0. ``value`` is that of each cell, ``of_whom`` the place of its
+    owner.
     """
 
     cells: Sequence[Sequence[int]]
     owner: Ints
     value: Floats
+    of_whom: Ints
 
     @classmethod
     def of(cls, alone: Alone | None, *, informed: bool) -> People:
         """The contributors of ``alone``, and who is ``informed``."""
         cells: dict[int, list[int]] = {_EVERYONE: []} if informed else {}
-        values = [np.nan] * informed
-        for place in np.flatnonzero(alone.owner >= 0).tolist() if alone is not None else ():
+        owned = np.zeros(0, np.int64) if alone is None else np.flatnonzero(alone.owner >= 0)
+        for place in owned.tolist():
             assert alone is not None
-            own = cells.setdefault(int(alone.owner[place]), [])
-            values += [] if own else [float(alone.value[place])]
-            own.append(place)
-        return cls(tuple(cells.values()), np.array(list(cells), np.int64), np.array(values, float))
+            cells.setdefault(int(alone.owner[place]), []).append(place)
+        each = np.array([p for own in cells.values() for p in own], np.int64)
+        value = np.zeros(0) if alone is None else alone.value[each]
+        of_whom = np.repeat(np.arange(len(cells)), [len(own) for own in cells.values()])
+        return cls(tuple(cells.values()), np.array(list(cells), np.int64), value, of_whom)
 
     def others(self, owner: int, value: float, *, told: bool) -> Ints:
         """The numbers of those whom a cell of this owner does not belong to.
@@ -153,12 +157,44 @@ class People:
         """
         there = self.owner != owner
         if owner >= 0 and not told:
-            there &= self.value != value
+            there[self.of_whom[self.value == value]] = False
         return np.flatnonzero(there)
 
     def known(self, group: Ints) -> list[int]:
         """The cells of a group of people together."""
         return [cell for who in group.tolist() for cell in self.cells[who]]
+
+
+def single_ones(
+    tables: Sequence[CellTable],
+    numbers: Sequence[Sequence[int]],
+    internal: Mapping[str, CellTable],
+) -> Mapping[int, int]:
+    """By the numbers of cells with one contributor, a number of who that is, as far as tables tell.
+
+    Whoever is alone in a total is so in all of its parts that are not empty.
+    """
+    above: dict[int, int] = {}
+
+    def top(cell: int) -> int:
+        while above[cell] != cell:
+            cell = above[cell]
+        return cell
+
+    for table, own in zip(tables, numbers, strict=True):
+        shape = [len(axis.labels) for axis in table.axes]
+        held = internal[table.file].internal["frequency"]
+        ones: NDArray[np.bool_] = np.array([n == "1" for n in held], dtype=bool).reshape(shape)
+        cells: NDArray[np.int64] = np.array(own, np.int64).reshape(shape)
+        above.update((cell, cell) for cell in cells[ones].tolist() if cell not in above)
+        for place, axis in enumerate(table.axes):
+            for node, parent in enumerate(axis.parents):
+                if parent >= 0:
+                    both = ones.take([node], place) & ones.take([parent], place)
+                    pairs = (cells.take([each], place)[both].tolist() for each in (node, parent))
+                    for part, total in zip(*pairs, strict=True):
+                        above[top(part)] = top(total)
+    return {cell: top(cell) for cell in above}
 
 
 def by_single_sums(unknowns: Unknowns) -> tuple[Floats, Floats]:

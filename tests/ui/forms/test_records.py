@@ -371,8 +371,13 @@ def test_statuses_may_be_a_file_and_merged_values_an_outline(
     assert isinstance(marks, FileField)
     marks.choose("prior.hst")
     assert marks.plain() == "prior.hst"
-    marks.set_plain([["north", "small", "U"]])
-    assert marks.plain() == [["north", "small", "U"]]
+    lines = [["north", "small", "U"], [], ["south", "", "C", "2"]]
+    marks.set_plain(lines)
+    assert marks.control.text() == "north; small; U |  | south; ; C; 2"  # type: ignore[attr-defined]
+    assert marks.plain() == lines
+    for odd in ([["a;b", "U"]], [["[a", "U"]], [["a|b", "U"]], [[" a", "U"]], []):
+        marks.set_plain(odd)
+        assert marks.plain() == odd
     assert isinstance(merge, OutlineField)
     merge.set_plain({"region": {"both": ["north", "south"]}})
     assert merge.plain() == {"region": {"both": ["north", "south"]}}

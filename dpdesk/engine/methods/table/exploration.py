@@ -52,25 +52,25 @@ class TableExploration:
         """See :meth:`view`; searching may take long. Raises Cancelled."""
         # What is explored has the lines of a file that the settings name.
         marks = self._given.parameters["marks"] if parameters["marks"] is not None else None
-        settings = {**parameters, "marks": marks}
+        asked = {**parameters, "marks": marks}
         try:
-            made = decision(replace(self._given, parameters=settings), token, report)
+            made = decision(replace(self._given, parameters=asked), token, report)
         except Cancelled:
             raise
         except DpdeskError as error:
             return _with_way_out(unusable(error), error)
-        outcome = outcome_of(made)
-        bare = _without_rules(outcome, made.counted.settings)
-        said = _sentence(outcome, made.counted.settings, bare=bare)
+        outcome, settings = outcome_of(made), made.counted.settings
+        bare = _without_rules(outcome, settings)
+        said = _sentence(outcome, settings, bare=bare)
         return ExplorationView(
             True,
             said,
-            (_chart(outcome, said), *_changes(made.counted.settings)),
+            (_chart(outcome, said, hides=settings.protect == SUPPRESS), *_changes(settings)),
             outcome.figures,
             outcome.guarantee,
             notes=outcome.notes,
             tables=looks(made, outcome.tables),
-            warns=bare or made.counted.settings.protect == NONE,
+            warns=bare or settings.protect == NONE,
         )
 
     def pick(self, point: int) -> Mapping[str, object]:
@@ -90,11 +90,16 @@ def _with_way_out(view: ExplorationView, error: DpdeskError) -> ExplorationView:
 
 
 _MARKS = {PUBLISHED: "✓ published", PRIMARY: "✕ unsafe", SECONDARY: "△ protects others"}
+_SAFE = {PUBLISHED: "✓ safe", PRIMARY: _MARKS[PRIMARY]}
 _MOST_ROWS = 2_000
 
 
-def _chart(outcome: CellsOutcome, answer: str) -> BarChart:
-    """How many cells are published, unsafe, or protect others; its table lists the cells."""
+def _chart(outcome: CellsOutcome, answer: str, *, hides: bool) -> BarChart:
+    """How many cells are published, unsafe, or protect others; its table lists the cells.
+
+    Where nothing ``hides`` cells, all are published, and are safe or not.
+    """
+    marks = _MARKS if hides else _SAFE
     found = Counter(status for table in outcome.tables for status in table.internal["status"])
     rows: list[tuple[Cell, ...]] = []
     for table in outcome.tables:
@@ -104,18 +109,20 @@ def _chart(outcome: CellsOutcome, answer: str) -> BarChart:
         ):
             if len(rows) < _MOST_ROWS:
                 numbers = (inside[key][place] for key in ("value", "frequency", "lower", "upper"))
-                rows.append(
-                    (" × ".join(label or EMPTY for label in axes), _MARKS[status], *numbers)
-                )
+                rows.append((" × ".join(label or EMPTY for label in axes), marks[status], *numbers))
     return BarChart(
         id="cells",
-        question="Which cells are unsafe, and which protect them?",
+        question=(
+            "Which cells are unsafe, and which protect them?"
+            if hides
+            else "Which cells are unsafe?"
+        ),
         answer=answer,
         short="Cells",
         category_axis=Axis("Cells", bare=True),
         value_axis=Axis("Number of cells", whole=True, minimum=0),
-        categories=tuple(_MARKS.values()),
-        series=(BarSeries("Cells", tuple(float(found[status]) for status in _MARKS)),),
+        categories=tuple(marks.values()),
+        series=(BarSeries("Cells", tuple(float(found[status]) for status in marks)),),
         table=ChartTable(("Cell", "Status", "Value", "Contributors", "From", "To"), tuple(rows)),
     )
 

@@ -32,6 +32,7 @@ from dpdesk.core.table_parameters import (
     COUNT,
     MEAN,
     SUM,
+    MarksParameter,
     TypedParameter,
     is_attacker,
     is_cells,
@@ -111,7 +112,7 @@ PARAMETERS: tuple[Parameter, ...] = (
         shape='a table such as { value = "val", frequency = "n", top = ["top1", "top2"] }',
         public=False,
     ),
-    TypedParameter(
+    MarksParameter(
         "marks",
         "Statuses by hand",
         "Cells that are safe, unsafe or must be published whatever the rules say, their costs and "
