@@ -141,7 +141,8 @@ def test_a_proposed_merge_becomes_part_of_the_plan_and_can_be_undone(
     named = [window.proposals.itemText(i) for i in range(window.proposals.count())]
     assert named == [row[0] for row in chart.table.rows][1:]
     assert list(chart.categories[1:]) == named[: len(chart.categories) - 1]
-    place = next(i for i, words in enumerate(named) if words.startswith("merge "))
+    assert not any("`" in words for words in named)
+    place = next(i for i, words in enumerate(named) if words.startswith("merge “"))
     window.proposals.setCurrentIndex(place)
     assert findings(window) == []
     window.take.click()

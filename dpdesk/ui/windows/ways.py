@@ -24,7 +24,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.states import button, note
+from dpdesk.ui.widgets.states import button, in_window, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.spoken import said
 from dpdesk.ui.workbench import Workbench
@@ -91,6 +91,7 @@ class WaysWindow(SideWindow):
         layout.addWidget(line)
         layout.addWidget(self._build_proposals())
         self.chart = ChartView(theme)
+        self.chart.keep_answer()
         self.chart.set_placeholder(self.tr("Press Compare: the errors will appear here."))
         self.chart.forbid_saving(self.tr("Internal: it is measured with the true counts"))
         self.sentence = note()
@@ -160,7 +161,7 @@ class WaysWindow(SideWindow):
         place = self.proposals.currentIndex()
         if 0 <= place < len(self._proposals) and self._compared_for == self._bench.work:
             chosen = self._proposals[place]
-            self._bench.apply(SetParameters(dict(chosen.changes), what=chosen.words))
+            self._bench.apply(SetParameters(dict(chosen.changes), what=in_window(chosen.words)))
 
     # -- what comes back
 
@@ -175,7 +176,7 @@ class WaysWindow(SideWindow):
     ) -> None:
         self._compared, self._compared_for, self._proposals = found, work, proposals
         self.proposals.clear()
-        self.proposals.addItems([said(each.words) for each in proposals])
+        self.proposals.addItems([in_window(each.words) for each in proposals])
         self._show()
         self._on_work()
 

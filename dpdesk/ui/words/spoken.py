@@ -14,10 +14,11 @@ from typing import TypeVar
 
 from PySide6.QtCore import QCoreApplication
 
-from dpdesk.core.charts import Chart, Figure
+from dpdesk.core.charts import BarChart, Cell, Chart, Figure
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.language import ENGLISH, Voice, speaking, voice_of
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
+from dpdesk.core.messages import Message
 from dpdesk.core.parameters import ChoiceParameter, Parameter
 from dpdesk.core.release import Guarantee
 from dpdesk.core.spoken_charts import spoken_chart
@@ -142,10 +143,33 @@ def spoken(chart: Chart) -> Chart:
 
     Names and values are put in quotation marks.
     """
-    speaker = window_voice()
+    speaker, before = window_voice(), chart
     if speaker.language != ENGLISH and speaker.known(chart.question) is not None:
         with speaking(speaker.language):
             chart = spoken_chart(chart)
+    if isinstance(chart, BarChart) and isinstance(before, BarChart):
+        chart = _quoted(chart, before)
     if "`" not in f"{chart.question}{chart.answer}":
         return chart
     return replace(chart, question=with_quotes(chart.question), answer=with_quotes(chart.answer))
+
+
+def _quoted(chart: BarChart, before: BarChart) -> BarChart:
+    """A chart whose bars may be called by messages, ``before`` they were said: not by names."""
+
+    def each(cell: Cell, said_of: Cell) -> Cell:
+        return with_quotes(str(cell)) if isinstance(said_of, Message) else cell
+
+    if not any(isinstance(one, Message) for one in before.categories):
+        return chart
+    rows = tuple(
+        tuple(map(each, row, old))
+        for row, old in zip(chart.table.rows, before.table.rows, strict=True)
+    )
+    return replace(
+        chart,
+        categories=tuple(
+            str(each(*pair)) for pair in zip(chart.categories, before.categories, strict=True)
+        ),
+        table=replace(chart.table, rows=rows),
+    )

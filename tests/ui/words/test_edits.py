@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,21 @@ def test_settings_are_named_as_in_the_form(
     assert made.merge_key == command.merge_key
     assert isinstance(made, SetParameters)
     assert made.changes == changes
+
+
+def test_what_is_checked_and_fractions_are_said_as_people_write_them(
+    app_context: AppContext,
+) -> None:
+    known = methods(app_context)
+    method = next(one for one in known if any(each.key == "swap" for each in one.parameters))
+    swap = {"columns": ["region"], "match": ["age"], "share": Decimal("0.05")}
+    changes = {"attacker": {"lower": Decimal("0.5"), "present": True}, "swap": swap}
+    made = worded(SetParameters(changes), method, known)
+    assert made.label == (
+        "What everyone knows of a cell: At least this share of it 0.5, That no suppressed cell is "
+        "empty yes, Swap households: Columns exchanged region, Equal in age, Share of households "
+        "0.05"
+    )
 
 
 def test_where_categories_come_from_is_said_in_words(app_context: AppContext) -> None:

@@ -263,7 +263,7 @@ def _comparison(
         question="What would be suppressed if categories were merged?",
         answer=_answer(before, found),
         category_axis=Axis("Design"),
-        value_axis=Axis("Suppressed cells", "cells", whole=True, minimum=0),
+        value_axis=Axis("Suppressed cells", whole=True, minimum=0),
         categories=tuple(words for words, _ in drawn),
         series=(
             BarSeries("Unsafe cells", tuple(float(after.unsafe) for _, after in drawn)),

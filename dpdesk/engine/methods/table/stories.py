@@ -187,14 +187,23 @@ class _Teller:
         share = plain_amount(rule.share)
         if rule.kind == "dominance":
             part = Fraction(sum(top[: rule.largest])) / size * 100 if size else Fraction(0)
+            amounts = {"part": f"{float(part):.1f}", "share": str(share)}
+            if size != abs(cells.values[self.variable]):
+                return counted_text(
+                    "Unsafe: the largest contributor accounts for {part} % of all contributions, "
+                    "whatever their sign, more than {share} %.",
+                    "Unsafe: the {n} largest contributors account for {part} % of all "
+                    "contributions, whatever their sign, more than {share} %.",
+                    n=rule.largest,
+                    **amounts,
+                )
             return counted_text(
                 "Unsafe: the largest contributor accounts for {part} % of the value, "
                 "more than {share} %.",
                 "Unsafe: the {n} largest contributors account for {part} % of the value, more "
                 "than {share} %.",
                 n=rule.largest,
-                part=f"{float(part):.1f}",
-                share=str(share),
+                **amounts,
             )
         first, second = (*top, 0, 0)[:2]
         largest, rest = self._texts(first, size - first - second)
