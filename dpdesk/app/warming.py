@@ -1,8 +1,10 @@
-"""Getting slow imports out of the way while the user looks at the first screen.
+"""Getting slow imports out of the way before they make the window stutter.
 
 Importing holds the interpreter for tens of milliseconds at a time, and starting the compiler for
-half a second. Whoever has a window does that once, right after it is shown; otherwise the first
-search, the first release and the first workbook would each make the window stutter.
+half a second. So a window has it done on a thread: the database and the columns while the user
+looks at the first screen (:data:`LIBRARIES`), the compiler, its kernels and everything that is
+built on them (:data:`MODULES`) when the first work begins, since they hold 130 MB that an idle
+window does not need.
 
 Nothing here may import the window's toolkit: it makes its classes when they are first asked for,
 and two threads that ask for the same one at the same time crash the process.
@@ -16,11 +18,15 @@ from collections.abc import Callable, Sequence
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.jobs import CancelToken, Report
 
-MODULES = (
+LIBRARIES = (
     "duckdb",
     "numpy",
     "pyarrow.compute",
+    "pyarrow.acero",
+    "pyarrow.csv",
     "dpdesk.app.opening",
+)
+MODULES = (
     "dpdesk.core.compiled",
     "dpdesk.io.scan",
     "dpdesk.io.collecting",
@@ -36,8 +42,6 @@ MODULES = (
     "dpdesk.io.recode",
     "dpdesk.verifiers.anonymity.verification",
     "dpdesk.verifiers.anonymity.source_verification",
-    "pyarrow.acero",
-    "pyarrow.csv",
     "dpdesk.engine.methods.dp_cube.exploration",
     "dpdesk.engine.cubes.optimal.planner",
     "dpdesk.engine.cubes.planners",
@@ -60,10 +64,15 @@ MODULES = (
 )
 
 
+def load_libraries(token: CancelToken, report: Report) -> int:
+    """Import what reading any file needs; returns how many modules came in."""
+    return warm_up(token, report, LIBRARIES, (_arrow,))
+
+
 def warm_up(
     token: CancelToken,
     report: Report,
-    modules: Sequence[str] = MODULES,
+    modules: Sequence[str] = (*LIBRARIES, *MODULES),
     starts: Sequence[Callable[[], object]] | None = None,
 ) -> int:
     """Import what the first real work would wait for; returns how many modules came in.

@@ -20,11 +20,11 @@ from pathlib import Path
 from PySide6.QtCore import QLocale, QObject, Slot
 from PySide6.QtWidgets import QApplication
 
-from dpdesk.app.warming import warm_up
-from dpdesk.ui.charts import ChartView, load_plots
+from dpdesk.app.warming import load_libraries, warm_up
+from dpdesk.ui.charts import ChartView, plot_pieces
 from dpdesk.ui.crash import CrashReporter
 from dpdesk.ui.display import require_display
-from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome, SpareTime
+from dpdesk.ui.jobs import GcKeeper, JobHub, JobOutcome, JobState, SpareTime
 from dpdesk.ui.main_window import MainWindow
 from dpdesk.ui.settings import SettingsStore, install_language
 from dpdesk.ui.theme import ThemeManager
@@ -46,8 +46,10 @@ class Application(QObject):
         self.hub = JobHub(self)
         self._keeper, self._spare_time = GcKeeper(self), SpareTime(self)
         self._window: MainWindow | None = None
-        self._warming, self._ready = 0, False
+        self._loading, self._warming = 0, 0
+        self._ready = self._works = False
         self._begin: Callable[[], object] | None = None
+        self.hub.started.connect(self._on_started)
         self.hub.finished.connect(self._on_finished)
 
     @classmethod
@@ -82,6 +84,7 @@ class Application(QObject):
         self._keeper.start()
         self.crash.reported.connect(window.show_fault)
         window.shown.connect(self._on_shown)
+        window.openAsked.connect(self._get_ready_to_work)
         window.show()
 
     def is_ready(self) -> bool:
@@ -101,18 +104,39 @@ class Application(QObject):
         gc.collect()
 
     @Slot(object)
+    def _on_started(self, state: JobState) -> None:
+        if not state.quiet:
+            self._get_ready_to_work()
+
+    @Slot()
+    def _get_ready_to_work(self) -> None:
+        """Load what work needs and an idle window does not; once, when the first work begins."""
+        if not self._works and self._window is not None:
+            self._works = True
+            self._keeper.start()
+            self._warming = self.hub.query(self.tr("Getting ready"), warm_up, quiet=True)
+
+    @Slot(object)
     def _on_finished(self, outcome: JobOutcome) -> None:
-        if outcome.job == self._warming:
+        if outcome.job == self._loading and self._window is not None:
             self._ready = True
+            views = self._window.findChildren(ChartView)
+            self._spare_time.add_steps(plot_pieces())
+            self._spare_time.add([self._window.prepare, *(view.prepare for view in views)])
+            self._spare_time.add([self._settle])
+        elif outcome.job == self._warming and outcome.job:
+            self._settle()
+
+    @Slot()
+    def _settle(self) -> None:
+        """Collect again; but what another job is still loading is worth waiting for."""
+        live = {state.job for state in self.hub.states}
+        if self._ready and not self._spare_time.busy and self._warming not in live:
             self._keeper.settle()
-            if self._window is not None:
-                views = self._window.findChildren(ChartView)
-                self._spare_time.add([self._window.prepare, *(view.prepare for view in views)])
 
     @Slot()
     def _on_shown(self) -> None:
-        load_plots()
-        self._warming = self.hub.query(self.tr("Getting ready"), warm_up, quiet=True)
+        self._loading = self.hub.query(self.tr("Getting ready"), load_libraries, quiet=True)
         begin, self._begin = self._begin, None
         if begin is not None:
             begin()

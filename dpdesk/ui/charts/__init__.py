@@ -4,12 +4,12 @@
 
 ``table_csv``   the twin as CSV text
 
-``load_plots``  import the plotting library: half a second, in the main thread alone, because it
-makes classes of the toolkit, and two threads that do so at the same time crash the process
+``plot_pieces``  import the plotting library, with pauses, in the main thread alone
 
 Without it, the plotting library is imported when the first chart is shown.
 """
 
-from dpdesk.ui.charts.view import ChartView, load_plots, table_csv
+from dpdesk.ui.charts.loading import plot_pieces
+from dpdesk.ui.charts.view import ChartView, table_csv
 
-__all__ = ["ChartView", "load_plots", "table_csv"]
+__all__ = ["ChartView", "plot_pieces", "table_csv"]

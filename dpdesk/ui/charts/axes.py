@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QGraphicsGridLayout, QSizePolicy, QWidget
 
 from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, PointSeries, ScatterChart
+from dpdesk.ui.charts.library import pg
 from dpdesk.ui.words.numbers import figure_words, marked
 
 MAX_LINES = 8

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import (
@@ -31,6 +30,7 @@ from PySide6.QtGui import (
 )
 
 from dpdesk.core.charts import BarChart, BarSeries, SeriesStyle
+from dpdesk.ui.charts.library import pg
 from dpdesk.ui.theme import Theme, look_colour
 from dpdesk.ui.words.numbers import bare_share, figure_words, marked, tied
 from dpdesk.ui.words.spoken import inside

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPen, QResizeEvent
@@ -39,6 +38,7 @@ from dpdesk.ui.charts.items import (
     layout_bars,
     thinned,
 )
+from dpdesk.ui.charts.library import pg
 from dpdesk.ui.theme import Theme, look_colour
 
 Place = TypeVar("Place", float, NDArray[np.float64])

@@ -179,11 +179,6 @@ LONG_NAME = 30
 """Letters of a name from which it may want two lines beside its bar."""
 
 
-def load_plots() -> None:
-    """Import the plotting library; call it in the main thread, before there is work to wait for."""
-    import dpdesk.ui.charts.surface  # noqa: F401
-
-
 class ChartView(QWidget):
     """Shows one chart at a time.
 

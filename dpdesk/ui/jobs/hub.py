@@ -29,7 +29,7 @@ import time
 import traceback
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -611,6 +611,14 @@ class SpareTime(QObject):
         if self._pieces:
             self._timer.start()
 
+    def add_steps(self, steps: Iterator[object]) -> None:
+        """Take these steps, too, one at a time."""
+        self.add([partial(self._take_step, steps)])
+
+    def _take_step(self, steps: Iterator[object]) -> None:
+        if next(steps, self) is not self:
+            self._pieces.appendleft(partial(self._take_step, steps))
+
     def stop(self) -> None:
         """Forget what waits."""
         self._pieces.clear()
@@ -642,8 +650,9 @@ class GcKeeper(QObject):
         self._full = time.monotonic()
 
     def start(self) -> None:
-        """Take over: nothing is collected before :meth:`settle`."""
+        """Take over, or wait once more: nothing is collected before :meth:`settle`."""
         gc.disable()
+        self._timer.stop()
 
     def stop(self) -> None:
         """Give collecting back to Python."""
@@ -652,7 +661,7 @@ class GcKeeper(QObject):
         gc.enable()
 
     def settle(self) -> None:
-        """Call after start-up: what is there now stays, so it is not looked through any more.
+        """Call when libraries are loaded: what is there now stays, and is not looked through again.
 
         Libraries leave hundreds of thousands of objects that would be looked through in vain.
         """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import shiboken6
 from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
@@ -43,6 +45,24 @@ def test_a_piece_of_an_object_that_is_gone_is_left_out(qtbot: QtBot) -> None:
     shiboken6.delete(gone)
     qtbot.waitUntil(lambda: not spare.busy)
     assert done == ["here"]
+
+
+def test_steps_are_taken_one_a_turn_and_before_what_came_later(qtbot: QtBot) -> None:
+    done: list[str] = []
+    later = Worker("later", done)
+
+    def steps() -> Iterator[None]:
+        for name in ("first", "second", "third"):
+            done.append(name)
+            yield
+
+    spare = SpareTime()
+    spare.add_steps(steps())
+    spare.add([later.work])
+    qtbot.waitUntil(lambda: bool(done))
+    assert spare.busy
+    qtbot.waitUntil(lambda: not spare.busy)
+    assert done == ["first", "second", "third", "later"]
 
 
 def test_stopping_forgets_what_waits(qtbot: QtBot) -> None:
