@@ -46,10 +46,11 @@ def announce(widget: QWidget, text: str, *, urgent: bool = False) -> None:
 
 
 def first_focusable(region: QWidget) -> QWidget | None:
-    """The first visible widget of a region, in tab order, that takes the focus by Tab.
+    """The first visible widget of a region, as it is laid out, that takes the focus by Tab.
 
     One with the property ASIDE takes it only where there is no other.
     """
+    tab_as_laid_out(region)
     accepts = Qt.FocusPolicy.TabFocus.value
     widget: QWidget | None = region
     aside: QWidget | None = None
@@ -69,7 +70,10 @@ def first_focusable(region: QWidget) -> QWidget | None:
 
 
 def tab_as_laid_out(root: QWidget) -> None:
-    """Let Tab go through what is in a widget in the order in which it is laid out."""
+    """Let Tab go through what is in a widget in the order in which it is laid out.
+
+    What is hidden is left where it is: Tab passes it, and it has its turn when it comes up.
+    """
     stops = [one for one in _laid_out(root) if one.focusPolicy() is not Qt.FocusPolicy.NoFocus]
     for one, other in pairwise(stops):
         QWidget.setTabOrder(one, other)
@@ -91,7 +95,8 @@ def _laid_out(widget: QWidget) -> Iterator[QWidget]:
     rest = [one for one in children if one not in known]
     rest = [one for one in rest if not one.isWindow() and not one.objectName().startswith("qt_")]
     for one in (*known, *sorted(rest, key=lambda one: (one.y(), one.x()))):
-        yield from _laid_out(one)
+        if not one.isHidden():
+            yield from _laid_out(one)
 
 
 def _items(layout: QLayout, widgets: Sequence[QWidget]) -> Iterator[QWidget]:

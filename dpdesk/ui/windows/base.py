@@ -72,10 +72,10 @@ class SideWindow(QWidget):
         """Put a body that scrolls into the window, between parts that stay."""
         outer = column(self, margin=SPACE.l, gap=gap)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.setWidget(body)
         for one in above:
             outer.addWidget(one)
         outer.addWidget(self._area, 1)
+        self._area.setWidget(body)  # in its place already, so that the body moves once
         for one in below:
             outer.addWidget(one)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from textwrap import wrap
 
 from PySide6.QtCore import QCoreApplication, QSignalBlocker, QSize, Qt, Signal, Slot
@@ -32,6 +33,7 @@ from dpdesk.ui.forms.columns import FormContext
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.form import GraphForm, TableForm
 from dpdesk.ui.forms.spin import NarrowCombo
+from dpdesk.ui.jobs import SpareTime
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Badge, Mnemonics, column, row
@@ -474,6 +476,7 @@ class SettingsPane(HoldingArea):
         self._work = WorkState()
         self._form: ParameterForm | None = None
         self._forms: dict[str, ParameterForm] = {}
+        self._ahead = SpareTime(self)
         self._levels: Mapping[str, tuple[LevelChoice, ...]] = {}
         self._typing: QWidget | None = None
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -556,6 +559,11 @@ class SettingsPane(HoldingArea):
             self._show_values(form, method, before)
             self._show_by_hand(by_hand(method, work), names)
 
+    def prepare(self, method: Method | None) -> None:
+        """Make the form of a method soon, in pieces, before anybody sees it."""
+        if method is not None and method.id not in self._forms:
+            self._ahead.add([partial(self._kept_form, method), partial(self._form_of, method)])
+
     def show_levels(self, choices: Mapping[str, tuple[LevelChoice, ...]]) -> None:
         """Offer these levels of hierarchies, now or when there is a form for them."""
         self._levels = choices
@@ -630,13 +638,19 @@ class SettingsPane(HoldingArea):
             self._form = form
 
     def _form_of(self, method: Method) -> ParameterForm:
+        form = self._kept_form(method)
+        if self._place.indexOf(form) < 0:
+            self._place.addWidget(form)
+        return form
+
+    def _kept_form(self, method: Method) -> ParameterForm:
+        """The form of a method, which may not have its place yet."""
         if method.id not in self._forms:
             letters = Mnemonics(reserved_letters())
             form = self._made_form(method, letters)
             form.hide()
             form.valuesChanged.connect(self._on_values)
             form.fileAsked.connect(self.fileAsked)
-            self._place.addWidget(form)
             self._forms[method.id] = form
         return self._forms[method.id]
 
