@@ -141,23 +141,22 @@ class BrowseWindow(ReadingWindow):
         self._show_steps()
 
     def _build(self, theme: ThemeManager) -> None:
-        body = QWidget()
-        layout = column(body, gap=SPACE.s)
+        """From the outside in: what gets its place late moves with all that it holds by then."""
+        body, right = QWidget(), QWidget()
+        layout, stack = column(body, gap=SPACE.s), column(right, gap=SPACE.s)
+        self.frame(body, below=(self._build_bar(),), gap=SPACE.s)
         layout.addWidget(self.title)
         self.claim, self.pieces = note(), note()
         for widget in (self.claim, self.pieces, self.band, self.progress):
             layout.addWidget(widget)
         self.side, self.page = BrowseSide(theme), BrowsePage(theme)
-        right = QWidget()
-        stack = column(right, gap=SPACE.s)
-        stack.addWidget(self.purchase.card)
-        stack.addWidget(self.page, 1)
-        stack.addStretch()
         parts = (SideScroll(self.side), right)
         splitter = TurningSplitter("browse", parts, (0, 1))
         splitter.turned.connect(parts[0].set_stacked)
         layout.addWidget(splitter, 1)
-        self.frame(body, below=(self._build_bar(),), gap=SPACE.s)
+        stack.addWidget(self.purchase.card)
+        stack.addWidget(self.page, 1)
+        stack.addStretch()
 
     def _build_bar(self) -> QWidget:
         line = FlowBox(gap=SPACE.s)

@@ -70,20 +70,21 @@ class ParameterForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(SPACE.m)
         self._more, self._rest = self._build_more(layout)
+        main = [key for key in self.first if any(one.key == key for one in specifications)]
         for parameter in specifications:
             field = self.made_field(spoken_parameter(parameter), live=parameter.key in live)
-            row = _Row(field, letters)
+            aside = bool(main) and parameter.key not in main
+            row = _Row(field, letters, self._rest if aside else self)
             row.field.edited.connect(self._on_edited)
             row.field.left.connect(self._on_left)
             if isinstance(field, FileField):
                 field.fileAsked.connect(self.fileAsked)
             self._rows[parameter.key] = row
-        main = [self._rows[key] for key in self.first if key in self._rows]
-        for place, row in enumerate(main):
-            layout.insertWidget(place, row)
+        for place, key in enumerate(main):
+            layout.insertWidget(place, self._rows[key])
         rest = layout if not main else self._rest.layout()
-        for row in self._rows.values():
-            if row not in main and rest is not None:
+        for key, row in self._rows.items():
+            if key not in main and rest is not None:
                 rest.addWidget(row)
         self._more.setVisible(bool(main))
         layout.addStretch(1)
@@ -256,8 +257,8 @@ class ParameterForm(QWidget):
 class _Row(QWidget):
     """Label with unit, field, and the place of its error; help behind a question mark."""
 
-    def __init__(self, field: Field, letters: Mnemonics) -> None:
-        super().__init__()
+    def __init__(self, field: Field, letters: Mnemonics, parent: QWidget) -> None:
+        super().__init__(parent)
         self.field = field
         parameter = field.parameter
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)

@@ -670,9 +670,8 @@ class ProtectPanel(Panel):
             self._searched = None
         if Aspect.DATA in changes and self._bench.stale and not self._bench.exploring:
             self._searched = None
-        if Aspect.METHOD in changes and not self.isVisible():
-            self.settings.prepare(self._bench.method)
         if not self.isVisible() and not changes <= _UNSEEN:
+            self.settings.prepare(self._bench.method)
             if self._missing() is not None or self._bench.explored is None:
                 self._view = None
             elif self._bench.explore_problem is None and not self._stale_reason():

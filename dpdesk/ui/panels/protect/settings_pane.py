@@ -655,16 +655,17 @@ class SettingsPane(HoldingArea):
         return self._forms[method.id]
 
     def _made_form(self, method: Method, letters: Mnemonics) -> ParameterForm:
-        parameters = form_parameters(method)
+        """A form in its place from the start: it would move with all that it holds."""
+        parameters, place = form_parameters(method), self.widget()
         if any(parameter.key == "domains" for parameter in parameters):
-            made = CubeForm(parameters, mnemonics=letters)
+            made = CubeForm(parameters, place, letters)
             made.categoriesWanted.connect(self.categoriesWanted)
             return made
         if any(parameter.key == "nodes" for parameter in parameters):
-            return GraphForm(parameters, mnemonics=letters)
+            return GraphForm(parameters, (), place, letters)
         if any(parameter.key == "cells" for parameter in parameters):
-            return TableForm(parameters, mnemonics=letters)
-        return ParameterForm(parameters, method.live, mnemonics=letters)
+            return TableForm(parameters, place, letters)
+        return ParameterForm(parameters, method.live, place, letters)
 
     def _show_by_hand(self, picked: Mapping[str, object], names: LevelNames) -> None:
         self._hand.setVisible(bool(picked))
