@@ -214,7 +214,8 @@ def export_audit(
             "audit.exists", msg("{out}: the file already exists.", out=out), hint="Name another."
         )
     with AuditLog.open_home(context.home) as log:
-        return log.export(out, out.suffix.lower().removeprefix("."), context.workspace, token)
+        form = out.suffix.lower().removeprefix(".")
+        return log.export(out, form, context.workspace, token, new=not replace)
 
 
 def _ledger_heads(context: AppContext, log: AuditLog) -> frozenset[str]:

@@ -334,7 +334,7 @@ def export_ledger(context: AppContext, path: Path, out: Path) -> int:
     with closing(Ledger.open(path, create=False)) as ledger:
         entries, identity = ledger.entries(), ledger.identity
     text = _as_json(entries, identity) if out.suffix.lower() == ".json" else _as_csv(entries)
-    write_text(out, text, "ledger-export", context.workspace)
+    write_text(out, text, "ledger-export", context.workspace, new=True)
     return len(entries)
 
 

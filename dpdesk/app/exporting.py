@@ -209,15 +209,13 @@ def export_release(
         mention_files(AppContext(workspace.home, workspace, known), release, written, report)
         return target
     further = _further(facts, file_format, out, known)
-    for place in further.values():
-        _check_free(place, replace=replace)
     with together(workspace) as begin:
-        fresh = begin(out)
+        fresh = begin(out, new=not replace)
         sentences = write_verified(
             facts, file_format, fresh, workspace, token, report, agency, known, rows
         )
         for name, place in further.items():
-            beside, table = begin(place), facts.public / name
+            beside, table = begin(place, new=not replace), facts.public / name
             read, place_of = PublishedCsv(table, token), (file_format, beside, token, report)
             sentences += _write(facts, table, read, *place_of, NO_BOOK)  # labels are of the rows
             note = msg("`{name}` of the release is in `{file}`.", name=name, file=place.name)
@@ -246,8 +244,7 @@ def _write_internal(
     places = {place: out.with_name(place) for place in list(files)[1:]}
     with together(workspace) as begin:
         for content, place in zip(files.values(), (out, *places.values()), strict=True):
-            _check_free(place, replace=replace)
-            write_new(begin(place, private=True), content, 0o600)
+            write_new(begin(place, private=True, new=not replace), content, 0o600)
     report(Note("export.internal", HOLDS[file_format].bare))
     for name in places:
         report(Note("export.changed", msg("`{file}` belongs to it.", file=name)))

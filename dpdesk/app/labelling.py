@@ -27,9 +27,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable, is_calendar
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
+from dpdesk.core.plain import quoted
 from dpdesk.core.release import Manifest
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
 from dpdesk.io.csvw import FORMS, csvw_metadata, read_variables
@@ -74,6 +75,25 @@ def released_variables(
         occurring = published.value_counts(name, token) if _has_codes(known) else {}
         found.append(_cut_down(known, pairs, occurring, same))
     return tuple(found) if any(variable.described for variable in found) else ()
+
+
+def labels_left_out(
+    book: Codebook, sensitive: Iterable[str], columns: Collection[str]
+) -> tuple[Note, ...]:
+    """A note on sensitive columns with value labels that are released apart from the rows.
+
+    Labels are published of the columns of the rows alone; elsewhere their codes stand without.
+    """
+    known = [book.get(name) for name in sensitive if name not in columns]
+    names = [one.name for one in known if one is not None and one.value_labels]
+    if not names:
+        return ()
+    sentence = msg(
+        "The value labels of {names} are in no file of the release, which holds the codes alone: "
+        "pass the code list on as well.",
+        names=listed([quoted(name) for name in names]),
+    )
+    return (Note("labels.left-out", sentence),)
 
 
 def _has_codes(variable: Variable) -> bool:

@@ -185,7 +185,12 @@ def write_release(
     if isinstance(prepared, PreparedRows):
         check_place(prepared.home, prepared.plan, prepared.base, out)
     keeper = context.workspace
-    with telling_spent(context, report), ReleaseBuilder(out, keeper) as build, ending(token) as own:
+    with (
+        telling_spent(context, report),
+        keeper.claiming(out),
+        ReleaseBuilder(out, keeper) as build,
+        ending(token) as own,
+    ):
         if paper:
             PRINTER.warm()
         warm_checker()
@@ -477,7 +482,7 @@ class _Rows(_Release):
 
     def described(self, manifest: Manifest) -> Codebook:
         """See :meth:`_Release.described`; with labels there is metadata for the table as well."""
-        from dpdesk.app.labelling import released_variables
+        from dpdesk.app.labelling import labels_left_out, released_variables
         from dpdesk.report.about import EXAMPLES
 
         self.step(2)
@@ -493,6 +498,9 @@ class _Rows(_Release):
                 *(prepared.data.book, outcome.recoding, published, complete, self.token, replaced)
             )
         )
+        sensitive = prepared.given.with_role(Role.SENSITIVE)
+        lacking = labels_left_out(prepared.data.book, sensitive, published.columns)
+        self.work.note(lacking, recorded=True)
         if book.variables:
             document = csvw_metadata(MICRODATA, published.columns, book, manifest)
             self.build.write_public(CSVW, canonical_json(document))

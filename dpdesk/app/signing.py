@@ -55,7 +55,7 @@ def write_card(
             "card.exists", msg("{out}: the file already exists.", out=out), hint="Name another."
         )
     store = _keys(context)
-    card = store.export_card(store.find(key).fingerprint, out, context.workspace)
+    card = store.export_card(store.find(key).fingerprint, out, context.workspace, new=not replace)
     facts = {"what": "card", "person": card.person, "key": card.fingerprint}
     mention(context, Logged.EXPORTED, out.absolute(), report, facts)
     return card
@@ -205,7 +205,9 @@ def export_trust(
         raise InputError(
             "trust.exists", msg("{out}: the file already exists.", out=out), hint="Name another."
         )
-    found = TrustStore(context.home, context.workspace).export_list(out, context.workspace)
+    found = TrustStore(context.home, context.workspace).export_list(
+        out, context.workspace, new=not replace
+    )
     facts = {"what": "list of trusted keys", "sha256": found.fingerprint_of_list()}
     mention(context, Logged.EXPORTED, out.absolute(), report, facts)
     return found

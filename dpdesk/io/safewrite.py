@@ -77,7 +77,12 @@ def sync_file(path: Path) -> None:
 
 @contextmanager
 def replacing(
-    target: Path, keeper: PartialKeeper, *, follow: bool = False, private: bool = False
+    target: Path,
+    keeper: PartialKeeper,
+    *,
+    follow: bool = False,
+    private: bool = False,
+    new: bool = False,
 ) -> Iterator[Path]:
     """Give a path to write to; when the block ends well the file takes the place of ``target``.
 
@@ -85,13 +90,15 @@ def replacing(
     ``follow``, for documents that people keep themselves, it is followed unless another user made
     it. A file that is replaced keeps its permissions (``private``: only its owner may read it),
     and missing folders above it are made. On any error ``target`` is as it was and nothing is left
-    next to it; errors name ``target`` as it was given.
+    next to it; errors name ``target`` as it was given. With ``new`` no file is replaced that is
+    there by then, unless it is empty or the same: two programs with the same name lose nothing.
 
     Raises
     ------
     InputError
-        ``out.folder``: ``target`` is a folder; ``out.device``: it is another thing that is not a
-        file, such as a device; ``out.link``: it is a link.
+        ``out.exists``: ``target`` was to be new; ``out.folder``: ``target`` is a folder;
+        ``out.device``: it is another thing that is not a file, such as a device; ``out.link``: it
+        is a link.
     StorageError
         The disk refused.
     """
@@ -126,11 +133,34 @@ def replacing(
             fresh.chmod(0o600 if private else _mode_for(place, partial))
             sync_file(fresh)
             with keeper.placing(place):
-                fresh.replace(place)
+                if not new or not _took_free_place(fresh, place, target):
+                    fresh.replace(place)
         with contextlib.suppress(OSError):  # the file is there; only a power cut could undo it
             sync_folder(place.parent)
     finally:
         remove_partial(partial, keeper)
+
+
+def _took_free_place(fresh: Path, place: Path, target: Path) -> bool:
+    """Give a file the name ``place`` where there is none; False where a rename may do so.
+
+    That is over an empty file or one with the same bytes, and on disks that know no second name of
+    a file. Raises InputError ``out.exists``.
+    """
+    import filecmp
+
+    try:
+        os.link(fresh, place)
+    except OSError:
+        there = os.path.lexists(place) and place.lstat().st_size
+        if there and not filecmp.cmp(fresh, place, shallow=False):
+            raise InputError(
+                "out.exists",
+                msg("{out}: the file already exists.", out=target),
+                hint="Name another, or remove it.",
+            ) from None
+        return False
+    return True
 
 
 @contextmanager
@@ -138,26 +168,56 @@ def together(keeper: PartialKeeper) -> Iterator[Callable[..., Path]]:
     """Files that belong together: what it gives is called for each as :func:`replacing`, and gives
     the path to write to.
 
-    They take their places when the block ends well, the last first. Where one of them cannot, those
-    that came where nothing was are taken away again.
+    They take their places when the block ends well, the last first. Where one of them cannot, all
+    is as it was: those that came where nothing was are taken away again, and files that were
+    replaced come back.
     """
     marks: dict[Path, tuple[int, int]] = {}
+    before: dict[Path, Path] = {}
 
-    def begin(target: Path, *, private: bool = False) -> Path:
-        fresh = stack.enter_context(replacing(target, keeper, private=private))
-        if not os.path.lexists(target):
-            stack.callback(lambda: marks.update(_mark(target, fresh)))
+    def begin(target: Path, *, private: bool = False, new: bool = False) -> Path:
+        aside = None
+        if os.path.lexists(target):
+            aside = keeper.partial_beside(target)
+            kept.callback(remove_partial, aside, keeper)
+        fresh = stack.enter_context(replacing(target, keeper, private=private, new=new))
+        stack.callback(lambda: marks.update(_mark(target, fresh)))
+        if aside is not None:
+            before[target] = aside / target.name
+            stack.callback(_keep_as, target, before[target])
         return fresh
 
-    try:
-        with ExitStack() as stack:
-            yield begin
-    except BaseException:
-        for target, mark in marks.items():
-            if _mark(target, target) == {target: mark}:  # no file of others
-                with contextlib.suppress(OSError):
-                    target.unlink()
-        raise
+    with ExitStack() as kept:
+        try:
+            with ExitStack() as stack:
+                yield begin
+        except BaseException:
+            for target, mark in marks.items():
+                if _mark(target, target) == {target: mark}:  # no file of others
+                    with contextlib.suppress(OSError):
+                        _undo(target, before.get(target))
+            raise
+
+
+def _keep_as(path: Path, other: Path) -> None:
+    """Give a file that is about to be replaced another name, or a copy where there is none."""
+    import shutil
+
+    if not os.path.lexists(path):  # taken away meanwhile
+        return
+    with told_of(path, other):
+        try:
+            os.link(path, other)
+        except OSError:
+            shutil.copy2(path, other)
+
+
+def _undo(target: Path, before: Path | None) -> None:
+    """Put back what was at a place, which may be nothing. Raises OSError."""
+    if before is None:
+        target.unlink()
+    else:
+        before.replace(target)
 
 
 def _mark(target: Path, path: Path) -> dict[Path, tuple[int, int]]:
@@ -311,14 +371,20 @@ def _undecodable(path: Path, code: str, raw: bytes, error: UnicodeDecodeError) -
 
 
 def write_text(
-    path: Path, text: str, code: str, keeper: PartialKeeper, *, follow: bool = False
+    path: Path,
+    text: str,
+    code: str,
+    keeper: PartialKeeper,
+    *,
+    follow: bool = False,
+    new: bool = False,
 ) -> None:
     """Write ``text`` as UTF-8, see :func:`replacing`; the old file stays on any failure.
 
     Raises StorageError ``{code}.unwritable``.
     """
     try:
-        with replacing(path, keeper, follow=follow) as fresh:
+        with replacing(path, keeper, follow=follow, new=new) as fresh:
             write_new(fresh, text.encode("utf-8"))
     except DpdeskError as error:
         raise StorageError(f"{code}.unwritable", error.sentence, hint=error.hint) from error

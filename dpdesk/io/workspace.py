@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -31,6 +32,7 @@ from dpdesk.io.failures import private_error, storage_error
 _LOCK = "lock"
 _JOURNAL = "partial.jsonl"
 SMALL_PARTIAL = ".new"  # how the names end under which small files of the home folder are written
+_GATE, _CLAIM = ".sweep", ".claim-"
 _LONG_AGO = 3600.0
 _PARTIAL_PREFIX = ".dpdesk-partial-"
 
@@ -54,6 +56,7 @@ class Workspace:
         self._lock = lock
         self._guard = threading.Lock()
         self._partials: dict[Path, list[Path]] = {}  # with the folders made above each
+        self._claims: dict[Path, IO[bytes]] = {}
         self._closed = False
         self._placed = False
         atexit.register(self.close)
@@ -78,7 +81,7 @@ class Workspace:
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             root.mkdir(exist_ok=True, mode=0o700)
             root.chmod(0o700)
-            with open_lock(root / ".sweep") as gate:
+            with open_lock(root / _GATE) as gate:
                 hold(gate.fileno())
                 _sweep(root)
                 _sweep_small(home)
@@ -133,6 +136,40 @@ class Workspace:
     def _forget(self, partial: Path) -> None:
         _remove_empty(self._partials.pop(partial, []))
 
+    @contextmanager
+    def claiming(self, target: Path) -> Iterator[None]:
+        """In the block no other run of this home folder writes to ``target``.
+
+        So nothing is spent for a release that finds its place taken in the end. Raises StorageError
+        ``out.busy``, and ``storage.*`` where the home folder cannot be written.
+        """
+        root = self.folder.parent
+        place = os.fsencode(os.path.realpath(target))
+        name = root / f"{_CLAIM}{hashlib.sha256(place).hexdigest()[:32]}"
+        try:
+            with open_lock(root / _GATE) as gate:
+                hold(gate.fileno())  # whoever makes, takes or removes the file is alone
+                claim = open_lock(name)
+                free = try_hold(claim.fileno())
+                if free:
+                    self._claims[name] = claim
+                else:
+                    claim.close()
+        except OSError as problem:
+            raise private_error(problem, self.home, "write in") from problem
+        if not free:
+            raise StorageError(
+                "out.busy",
+                msg("{out}: another run is writing a release there.", out=target),
+                hint="Wait for it, or choose another folder.",
+            )
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError), open_lock(root / _GATE) as gate:
+                hold(gate.fileno())
+                self._give_up(name)
+
     def close(self) -> None:
         """Remove everything of this process; harmless when called again."""
         with self._guard:
@@ -166,10 +203,26 @@ class Workspace:
                 self._remove_all()
             return not self._placed
 
+    def _give_up(self, claim: Path) -> None:
+        """Remove the file of a claim; to be called behind the gate."""
+        stream = self._claims.pop(claim, None)
+        if stream is not None:
+            stream.close()  # first: Windows removes no open file
+            claim.unlink(missing_ok=True)
+
+    def _give_up_all(self) -> None:
+        """What another program keeps from being removed now goes at a later start."""
+        if not self._claims:
+            return
+        with contextlib.suppress(OSError), open_lock(self.folder.parent / _GATE) as gate:
+            for claim in list(self._claims) if try_hold(gate.fileno()) else ():
+                self._give_up(claim)
+
     def _remove_all(self) -> None:
         if self._closed:
             return
         self._closed = True
+        self._give_up_all()
         for partial, made in self._partials.items():
             _remove_partial(partial, made)
         self._lock.close()  # first: Windows removes no open file
@@ -200,11 +253,22 @@ def _is_text(path: Path) -> bool:
 
 def _sweep(root: Path) -> None:
     """Remove the folders below ``root`` whose owner is dead, with their journalled partials."""
+    for claim in root.glob(f"{_CLAIM}*"):
+        _remove_claim(claim)
     for folder in root.iterdir():
         if folder.is_symlink() or not folder.is_dir():
             continue
         if not _is_alive(folder):
             _remove_remains(folder)
+
+
+def _remove_claim(claim: Path) -> None:
+    """Remove the file of a claim that nobody has any more; to be called behind the gate."""
+    with contextlib.suppress(OSError):
+        with open_plain(claim) as lock:
+            free = try_hold(lock.fileno())
+        if free:
+            claim.unlink()
 
 
 def _sweep_small(home: Path) -> None:

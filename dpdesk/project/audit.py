@@ -40,12 +40,14 @@ from dpdesk.io.safewrite import PartialKeeper, replacing
 from dpdesk.project.settings import acting_user
 from dpdesk.project.sql import (
     HEADER,
+    OPENS_NOW,
     ChangedObject,
     changed_object,
     connect,
     kind_of,
     marks,
     not_opened,
+    opens_now,
     refusal_words,
     refuse_changed,
     writing,
@@ -491,15 +493,22 @@ class AuditLog(Closing):
         return tuple(AuditEntry(int(row[0]), *(str(value) for value in row[1:])) for row in rows)
 
     def export(
-        self, path: Path, form: str, keeper: PartialKeeper, token: CancelToken | None = None
+        self,
+        path: Path,
+        form: str,
+        keeper: PartialKeeper,
+        token: CancelToken | None = None,
+        *,
+        new: bool = False,
     ) -> int:
         """Write all entries as ``csv`` or ``json``, whole or not at all; the number of entries.
 
-        ``keeper`` minds the half-written file (:class:`~dpdesk.io.workspace.Workspace`).
+        ``keeper`` minds the half-written file (:class:`~dpdesk.io.workspace.Workspace`); with
+        ``new`` no other file is replaced.
         Raises InputError ``audit.format``, StorageError ``audit.unreadable``,
         ``audit-export.unwritable``, and Cancelled.
         """
-        return write_log(self._readable(), path, form, keeper, token)
+        return write_log(self._readable(), path, form, keeper, token, new=new)
 
     def _readable(self) -> Iterator[AuditEntry]:
         with self._reading():
@@ -643,6 +652,8 @@ def _reason(error: sqlite3.Error, path: Path) -> str:
     refused = not_opened(error, path)
     if refused is not None and not isinstance(refused, PermissionError):
         return refusal_words(refused)
+    if opens_now(error, path):
+        return OPENS_NOW
     words = {
         "full": "the disk is full",
         "busy": "another program is holding it",
@@ -662,6 +673,8 @@ def write_log(
     form: str,
     keeper: PartialKeeper,
     token: CancelToken | None,
+    *,
+    new: bool = False,
 ) -> int:
     """Write entries as ``csv`` or ``json``, whole or not at all; how many they were.
 
@@ -676,7 +689,10 @@ def write_log(
     counted = _Counted(entries, token)
     pieces = _as_json(counted) if form == "json" else _as_csv(counted)
     try:
-        with replacing(path, keeper) as fresh, fresh.open("x", encoding="utf-8", newline="") as out:
+        with (
+            replacing(path, keeper, new=new) as fresh,
+            fresh.open("x", encoding="utf-8", newline="") as out,
+        ):
             for piece in pieces:
                 out.write(piece)
     except (StorageError, InputError) as error:

@@ -170,7 +170,7 @@ class PseudonymKeys(KeyFolder):
         if self._keeper is None:
             write_private(place, sealed)
         else:  # outside of the home folder the keeper alone knows what a kill leaves
-            with replacing(place, self._keeper, private=True) as fresh:
+            with replacing(place, self._keeper, private=True, new=True) as fresh:
                 write_new(fresh, sealed, mode=0o600)
         return found
 

@@ -261,11 +261,9 @@ def not_opened(error: sqlite3.Error, path: Path) -> OSError | None:
     if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _UNTOLD:
         return None
     try:
-        handle = os.open(path, os.O_RDWR | BINARY | NO_WAIT)
-        try:
-            size = os.fstat(handle).st_size
-        finally:
-            os.close(handle)
+        size = _size_of(path)
+        with suppress(FileNotFoundError):
+            _size_of(Path(f"{os.path.realpath(path)}-journal"))
         with tempfile.TemporaryFile(dir=path.parent) as beside:
             beside.seek(size)  # where a limit on the size of files is met
             beside.write(b"\0")
@@ -274,6 +272,26 @@ def not_opened(error: sqlite3.Error, path: Path) -> OSError | None:
     except OSError as refused:
         return refused
     return None
+
+
+def _size_of(path: Path) -> int:
+    """The size of a file, opened to be written. Raises OSError."""
+    handle = os.open(path, os.O_RDWR | BINARY | NO_WAIT)
+    try:
+        return os.fstat(handle).st_size
+    finally:
+        os.close(handle)
+
+
+OPENS_NOW = "the system could not open it, and can now"
+
+
+def opens_now(error: sqlite3.Error, path: Path) -> bool:
+    """Whether SQLite could not open a file, or its journal, that the system opens: the disk failed
+    for a moment, and nobody lacks a permission.
+    """
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code == sqlite3.SQLITE_CANTOPEN and not_opened(error, path) is None
 
 
 def refusal_words(error: OSError) -> str:
@@ -302,13 +320,15 @@ def storage_problem(error: sqlite3.Error | OSError, path: Path, what: str) -> Dp
     refused = not_opened(error, path)
     if refused is not None and not isinstance(refused, PermissionError):
         return storage_problem(refused, path, what)
+    kind = "again" if opens_now(error, path) else kind_of(error)
     words = {
+        "again": ("unwritable", OPENS_NOW, "Try again, and check the disk."),
         "full": ("disk-full", "the disk is full", "Free some space on that disk."),
         "busy": ("busy", "another program is using the file", "Close it there, then try again."),
         "forbidden": ("forbidden", "no permission to write it", "Ask for permission to write."),
         "damaged": ("damaged", "the file is damaged", "Continue with the newest intact copy."),
     }
-    code, reason, hint = words.get(kind_of(error), ("unwritable", f"{error}", ""))
+    code, reason, hint = words.get(kind, ("unwritable", f"{error}", ""))
     return StorageError(
         f"{what}.{code}",
         msg("{path}: could not be written: {reason}.", path=path, reason=reason),

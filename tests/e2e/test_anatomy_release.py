@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet
 import pyreadstat
 import pytest
@@ -18,9 +19,10 @@ from dpdesk.app.context import AppContext
 from dpdesk.app.exporting import export_release
 from dpdesk.app.page_checks import public_page
 from dpdesk.app.querying import open_release
+from dpdesk.app.running import run_plan
 from dpdesk.app.verifying import verify_release
 from dpdesk.core.errors import InputError, RefusedError, StorageError
-from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.jobs import CancelToken, Event, Note, silent
 from dpdesk.core.query import Chosen, Grouping, Query
 from dpdesk.core.release import CheckStatus, Manifest, VerifyReport
 from dpdesk.engine.methods.anatomy.method import Anatomy
@@ -339,10 +341,15 @@ def test_exports_hold_both_tables(
         read = pyarrow.parquet.read_table(beside)
         assert read.column_names == ["group", "value", "count"]
         assert read.num_rows == 403
+    whole = beside.read_bytes()
+    out.unlink()  # as after a kill between the two
+    export_release(made, file_format, out, context.workspace, CancelToken(), silent)
+    assert beside.read_bytes() == whole
     out.unlink()
+    beside.write_bytes(b"theirs")
     with pytest.raises(InputError, match=beside.name):
         export_release(made, file_format, out, context.workspace, CancelToken(), silent)
-    assert not out.exists()
+    assert (list(tmp_path.iterdir()), beside.read_bytes()) == ([beside], b"theirs")
 
 
 def test_an_export_of_which_one_file_cannot_take_its_place_leaves_none(
@@ -377,3 +384,27 @@ def test_labels_of_the_source_are_those_of_the_rows_alone(
     frame, _ = pyreadstat.read_sav(tmp_path / "rows-sensitive.sav")
     assert list(frame.columns) == ["group", "value", "count"]
     assert len(frame) == 24
+
+
+def test_value_labels_that_no_file_of_the_release_has_are_mentioned(
+    context: AppContext, tmp_path: Path
+) -> None:
+    rows = [(n % 7, n % 5) for n in range(60)]
+    pyreadstat.write_sav(
+        pd.DataFrame(rows, columns=["ward", "illness"]),
+        str(tmp_path / "wards.sav"),
+        variable_value_labels={"illness": {n: f"Illness {n}" for n in range(5)}},
+    )
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'version = 1\n[source]\npath = "wards.sav"\n[protection]\nmethod = "anatomy"\n'
+        'l = 3\nsensitive = "illness"\n',
+        "utf-8",
+    )
+    told = list[Event]()
+    out = run_plan(context, plan, tmp_path / "release", CancelToken(), told.append).out
+    notes = [event.sentence for event in told if isinstance(event, Note)]
+    (said,) = [note for note in notes if note.startswith("The value labels of `illness`")]
+    evidence = json.loads((out / "internal/evidence.json").read_text("utf-8"))
+    assert said in evidence["recorded_notes"]
+    assert verified(context, out, tmp_path / "wards.sav").ok

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from dpdesk.app.context import AppContext
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
+from dpdesk.io.workspace import Workspace
 from tests.helpers.cubes import people, release, write_plan, write_register
 
 
@@ -74,3 +75,21 @@ def test_a_plan_that_cannot_be_meant_is_refused_before_anything_is_spent(
         release(context, plan, tmp_path / "out")
     assert caught.value.code == code
     assert not (tmp_path / "out").exists()
+
+
+def test_a_second_run_into_the_same_folder_spends_nothing(
+    context: AppContext, register: Path, tmp_path: Path
+) -> None:
+    """It would find its place taken when all was paid."""
+    out, plan = tmp_path / "release", write_plan(register, "twice.toml")
+    ledger = context.home / "ledger.sqlite"
+    before = ledger.read_bytes() if ledger.exists() else b""
+    with (
+        Workspace.open(context.home).claiming(out),
+        pytest.raises(StorageError, match="another run is writing a release there") as refused,
+    ):
+        release(context, plan, out)
+    assert refused.value.code == "out.busy"
+    assert (ledger.read_bytes() if ledger.exists() else b"") == before
+    assert not list(tmp_path.iterdir())
+    assert release(context, plan, out).out == out

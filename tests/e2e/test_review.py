@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,10 +163,12 @@ def test_a_protocol_that_cannot_be_written_is_nowhere(
 
     write = protocol.write_protocol
 
-    def fail(signed: protocol.SignedProtocol, path: Path, keeper: PartialKeeper) -> None:
+    def fail(
+        signed: protocol.SignedProtocol, path: Path, keeper: PartialKeeper, *, new: bool = False
+    ) -> None:
         if path.is_relative_to(first.home) is (full == "home"):
             raise disk_full(path)
-        write(signed, path, keeper)
+        write(signed, path, keeper, new=new)
 
     kept = first.home / "protocols"
     before = set(kept.glob("*.json"))
@@ -536,6 +539,81 @@ def test_a_protocol_of_an_unknown_key_says_so_when_it_is_taken(done: Three, tmp_
     assert said.json["trusted"] is False
     said = stranger.does("review", "protocol", "take", place)
     assert "may not have signed it: by a key that is not in the trust list" in said.out
+
+
+def test_a_protocol_whose_signature_was_changed_does_not_replace_the_signed_copy(
+    done: Three,
+) -> None:
+    """The id says nothing of the signature, so that both copies have the same one."""
+    author, first, _ = done
+    by_file = ("--passphrase-file", first.secret)
+    first.does("review", "protocol", "lock", "release", "--out", "p.json", *by_file)
+    place = first.desk / "p.json"
+    (kept,) = (first.home / "protocols").glob("*.json")
+    whole = json.loads(place.read_bytes())
+    forged = author.desk / "forged.json"
+    forged.write_bytes(canonical_json({**whole, "signature": "00" * 64}))
+    said = first.run("review", "protocol", "take", forged)
+    assert (said.code, said.last.startswith(f"{forged}: the signature")) == (2, True)
+    said = author.run(
+        *("review", "submit", "release", "--protocol", forged),
+        *("--passphrase-file", author.secret),
+    )
+    assert (said.code, said.last.startswith(f"{forged}: the signature")) == (2, True)
+    assert kept.read_bytes() == place.read_bytes()
+    assert not (author.home / "protocols").exists()
+
+
+def test_a_protocol_that_is_locked_twice_at_once_is_written_once(
+    done: Three, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dpdesk.project.review import protocol
+
+    author, first, _ = done
+    locked = ("review", "protocol", "lock", "release", "--out", author.desk / "p.json")
+    sign = protocol.sign_protocol
+
+    def meanwhile(*given: Any) -> protocol.SignedProtocol:
+        monkeypatch.setattr(protocol, "sign_protocol", sign)
+        author.does(*locked, "--passphrase-file", author.secret)
+        return sign(*given)
+
+    monkeypatch.setattr(protocol, "sign_protocol", meanwhile)
+    said = first.run(*locked, "--passphrase-file", first.secret)
+    assert (said.code, "p.json: the file already exists" in said.last) == (2, True)
+    (kept,) = (author.home / "protocols").glob("*.json")
+    assert kept.read_bytes() == (author.desk / "p.json").read_bytes()
+    assert not list((first.home / "protocols").glob("*.json"))
+
+
+def test_a_submission_that_is_repeated_begins_no_round_but_one_that_differs_does(
+    submitted: Three, tmp_path: Path
+) -> None:
+    author, first, _ = at_copies(submitted, tmp_path / "desks")
+    before = author.review.read_bytes()
+    said = author.signs("submit", "--note", "Please look at the illnesses.")
+    assert (said.code, "submitted just so" in said.last) == (1, True)
+    assert author.review.read_bytes() == before
+    said = author.signs("submit", "--note", "Please look at the small towns.")
+    assert "Round 2" in said.out
+    first.takes(author)
+    assert first.votes().code == 0
+    author.takes(first)
+    said = author.signs("submit", "--note", "Please look at the small towns.")
+    assert "Round 3" in said.out
+
+
+def test_no_protocol_is_locked_from_an_approved_release_that_something_spoils(done: Three) -> None:
+    _, first, _ = done
+    page = first.folder / "public" / "about.html"
+    page.write_bytes(page.read_bytes() + b"\n")
+    said = first.run(
+        *("review", "protocol", "lock", "release", "--out", "p.json"),
+        *("--passphrase-file", first.secret),
+    )
+    assert said.code == 1
+    assert "not to be relied on: public/about.html is not the file submitted" in said.last
+    assert not (first.desk / "p.json").exists()
 
 
 def test_an_old_copy_of_the_review_does_not_undo_a_withdrawal(new: Three) -> None:

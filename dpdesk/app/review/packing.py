@@ -153,7 +153,7 @@ def write_pack(
     enter(
         context, Logged.EXPORTED, folder.absolute(), {"format": "evidence pack", "out": str(target)}
     )
-    with replacing(target, context.workspace) as fresh:
+    with replacing(target, context.workspace, new=True) as fresh:
         write_new(fresh, page)
     mention_files(context, folder, (target,), report)
     return target
@@ -167,7 +167,7 @@ def write_materials(context: AppContext, out: Path) -> tuple[Path, str]:
     from dpdesk.io.safewrite import replacing, write_new
 
     target = _fresh(out)
-    with replacing(target, context.workspace) as fresh:
+    with replacing(target, context.workspace, new=True) as fresh:
         write_new(fresh, bill_of_materials())
     return target, bill_sha256()
 

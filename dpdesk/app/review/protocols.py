@@ -90,11 +90,19 @@ def kept_protocols(context: AppContext, token: CancelToken) -> tuple[ProtocolFac
 def take_protocol(context: AppContext, path: Path) -> SignedProtocol:
     """Read a protocol from a file and keep it, so that submissions that name it can be compared.
 
-    Raises what :func:`dpdesk.project.review.protocol.read_protocol` raises.
+    Raises what :func:`dpdesk.project.review.protocol.read_protocol` raises; InputError
+    ``protocol.unsigned`` for a file that nobody signed as it is: its id says nothing of its
+    signature, and it would take the place of the copy that was signed.
     """
     from dpdesk.project.review.protocol import read_protocol
 
     signed = read_protocol(path)
+    if not signed.holds:
+        raise InputError(
+            "protocol.unsigned",
+            msg("{path}: the signature of the protocol does not fit its content.", path=path),
+            hint="Ask the person who locked it for the unchanged file.",
+        )
     keep_protocol(context, signed)
     return signed
 
@@ -188,11 +196,13 @@ def lock_protocol(
     }
     enter(context, Logged.DECIDED, folder.absolute(), details)
     # `out` comes last: whatever fails, no signed protocol lies there after an error.
+    known = kept_path(context, signed.id).exists()  # locked just now by another program, too
     kept = keep_protocol(context, signed)
     try:
-        write_protocol(signed, out, context.workspace)
+        write_protocol(signed, out, context.workspace, new=True)
     except BaseException:
-        with suppress(OSError):
-            kept.unlink()
+        if not known:
+            with suppress(OSError):
+                kept.unlink()
         raise
     return signed

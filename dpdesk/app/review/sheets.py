@@ -66,7 +66,7 @@ def write_sheet(
     submission, _ = _current(picture.state, folder)
     vote = proposed_vote(picture.state, card)
     here = {item.id: item for item in picture.checked.checklist.items}
-    write_text(out, _sheet_text(submission, vote, here), _CODE, context.workspace)
+    write_text(out, _sheet_text(submission, vote, here), _CODE, context.workspace, new=True)
     return out
 
 

@@ -37,7 +37,16 @@ from dpdesk.project.file.sources import (
     salvage,
 )
 from dpdesk.project.file.store import ProjectStore
-from dpdesk.project.sql import HEADER, connect, kind_of, marks, reading, storage_problem, writing
+from dpdesk.project.sql import (
+    HEADER,
+    connect,
+    kind_of,
+    marks,
+    opens_now,
+    reading,
+    storage_problem,
+    writing,
+)
 
 SUFFIX = ".dpdesk"
 JOURNAL = "-journal"
@@ -183,7 +192,8 @@ def _refused(error: sqlite3.Error | OSError, path: Path) -> Exception:
         return _CannotWrite(
             ReadOnly("disk-full", msg("The disk that holds {name} is full.", name=path.name))
         )
-    if kind == "forbidden":
+    again = isinstance(error, sqlite3.Error) and opens_now(error, path)
+    if kind == "forbidden" and not again:
         sentence = msg(
             "The folder {parent} or the file {name} is write-protected.",
             parent=path.parent,

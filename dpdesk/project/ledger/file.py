@@ -381,7 +381,7 @@ def _check_marks(
         raise not_a_ledger(path, "a database of another program")
     if not may_begin:
         raise not_a_ledger(path, "an empty file")
-    _begin(connection, begun)
+    _begin(connection, path, begun)
 
 
 def raise_version(connection: sqlite3.Connection, version: int) -> None:
@@ -390,8 +390,29 @@ def raise_version(connection: sqlite3.Connection, version: int) -> None:
         connection.execute(f"PRAGMA user_version = {version}")
 
 
-def _begin(connection: sqlite3.Connection, begun: LedgerEntry | None) -> None:
+def _begin(connection: sqlite3.Connection, path: Path, begun: LedgerEntry | None) -> None:
     """The table and the first entry, unless another process was quicker."""
+    now = datetime.now(UTC).replace(microsecond=0).isoformat()
+    fresh = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, acting_user(), now)
+    entry = begun or fresh
+    try:
+        _make_table(connection, entry)
+    except sqlite3.Error as error:
+        if has_entry(connection, entry.n, entry.hash):
+            raise unsure(path, entry.n) from error
+        raise
+
+
+def has_entry(connection: sqlite3.Connection, number: int, entry_hash: str) -> bool:
+    """Whether the file has this entry, after a commit that ended with an error."""
+    try:
+        found = connection.execute("SELECT hash FROM entries WHERE n = ?", (number,)).fetchone()
+    except sqlite3.Error:
+        return False
+    return found is not None and found[0] == entry_hash
+
+
+def _make_table(connection: sqlite3.Connection, entry: LedgerEntry) -> None:
     with writing(connection):
         if connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None:
             return
@@ -399,9 +420,6 @@ def _begin(connection: sqlite3.Connection, begun: LedgerEntry | None) -> None:
         connection.execute(f"PRAGMA user_version = {VERSION}")
         for statement in SCHEMA:
             connection.execute(statement)
-        now = datetime.now(UTC).replace(microsecond=0).isoformat()
-        fresh = LedgerEntry.make(Begun(uuid.uuid4().hex, __version__), 1, FIRST, acting_user(), now)
-        entry = begun or fresh
         connection.execute(
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)",
             (entry.n, entry.time, entry.who, entry.kind, entry.body, entry.previous, entry.hash),

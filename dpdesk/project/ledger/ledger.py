@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -35,6 +35,7 @@ from dpdesk.project.ledger.file import (
     committing,
     connected,
     failures,
+    has_entry,
     make_file,
     patiently,
     raise_version,
@@ -350,7 +351,7 @@ class Ledger(Closing):
     def entries(self) -> tuple[LedgerEntry, ...]:
         """All entries, oldest first. Raises as :meth:`open` does."""
         with failures(self.path):
-            return tuple(_rows(self._connection, 0))
+            return patiently(lambda: tuple(_rows(self._connection, 0)), self._token)
 
     def check(self, known: Mapping[int, str] = NOTHING_KNOWN) -> LedgerCheck:
         """Check the whole chain again from its first entry. Never raises for what is broken."""
@@ -390,16 +391,10 @@ class Ledger(Closing):
                 yield
         except BaseException as error:
             entered, (self._book, self._last) = self._last, before
-            if isinstance(error, sqlite3.Error) and entered != self._last and self._has(*entered):
+            failed = isinstance(error, sqlite3.Error) and entered != self._last
+            if failed and has_entry(self._connection, *entered):
                 raise file.unsure(self.path, entered[0]) from error
             raise
-
-    def _has(self, number: int, entry: str) -> bool:
-        """Whether the file has this entry."""
-        try:
-            return _hash_of(self._connection, number) == entry
-        except sqlite3.Error:
-            return False
 
     def _witnessed(self) -> tuple[LedgerEntry, ...]:
         return () if self._witness is None else self._witness.entries(self.identity)
@@ -420,13 +415,18 @@ class Ledger(Closing):
         if self._witness is None or self.unwitnessed:
             return
         heard = {entry.hash for entry in self._witnessed()}
-        with failures(self.path):
-            held = self._connection.execute("SELECT n, hash FROM entries ORDER BY n")
+        with failures(self.path):  # what is entered already must be told: nothing stops that
+            new = patiently(lambda: self._unheard(heard), None)
+        if new:
+            self.unwitnessed = self._witness.keep(self.identity, self.path, new)
+
+    def _unheard(self, heard: Collection[str]) -> list[LedgerEntry]:
+        """The entries whose hashes are not among these."""
+        with closing(self._connection.execute("SELECT n, hash FROM entries ORDER BY n")) as held:
             first = next((int(n) for n, one in held if one not in heard), None)
-            if first is None:
-                return
-            new = [one for one in _rows(self._connection, first - 1) if one.hash not in heard]
-        self.unwitnessed = self._witness.keep(self.identity, self.path, new)
+        if first is None:
+            return []
+        return [one for one in _rows(self._connection, first - 1) if one.hash not in heard]
 
     def _add(self, body: Body) -> LedgerEntry:
         number, previous = self._last

@@ -407,14 +407,16 @@ class KeyStore(KeyFolder):
         data = self._sealed(signer.card, signer._secret(), secret)
         write_private(self._path(fingerprint), data, self._keeper)
 
-    def export_card(self, fingerprint: str, path: Path, keeper: PartialKeeper) -> Card:
-        """Write the public card of a key to a file for others."""
+    def export_card(
+        self, fingerprint: str, path: Path, keeper: PartialKeeper, *, new: bool = False
+    ) -> Card:
+        """Write the public card of a key to a file for others; with ``new`` over no other one."""
         if not is_hash(fingerprint) or not self._path(fingerprint).exists():
             raise self._missing(fingerprint)
         card = self._read(self._path(fingerprint))[0]
         from dpdesk.io.safewrite import write_text
 
-        write_text(path, card.to_bytes().decode("utf-8"), "card", keeper)
+        write_text(path, card.to_bytes().decode("utf-8"), "card", keeper, new=new)
         return card
 
     def _keep_private(self, path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.messages import msg
+from dpdesk.io.canonical import canonical_json
 from dpdesk.project.review.ballots import make_ballot, open_ballot, proposal
 from dpdesk.project.review.cards import Card
 from dpdesk.project.review.events import (
@@ -21,7 +22,7 @@ from dpdesk.project.review.events import (
 )
 from dpdesk.project.review.keys import Signer
 from dpdesk.project.review.permissions import own_ballots, require
-from dpdesk.project.review.state import ReviewState
+from dpdesk.project.review.state import ReviewState, Round
 from dpdesk.project.review.texts import is_hash, says_something, shown, text_fault
 from dpdesk.project.review.votes import Vote
 
@@ -30,10 +31,17 @@ def submit(signer: Signer, state: ReviewState, payload: Submission) -> Event:
     """Submit a release; ``payload.previous`` is the id of the submission before.
 
     All functions here raise RefusedError ``review.not-allowed`` with the reason when the signer may
-    not do this now, and InputError ``review.text`` for a text that cannot be signed.
+    not do this now, and InputError ``review.text`` for a text that cannot be signed. Nobody means a
+    second round that differs from the first in nothing, before anyone has voted: it is not allowed.
     """
     require(EventType.SUBMIT, state, signer.card)
     _check_text("note", payload.note)
+    if state.ok and state.current is not None and _repeats(state.current, payload):
+        raise RefusedError(
+            "review.not-allowed",
+            "It has been submitted just so, and nothing has changed since.",
+            details={"action": EventType.SUBMIT.value},
+        )
     wanted = state.current.submission.id if state.current else None
     if payload.previous != wanted:
         raise ValueError("a submission names the one before it")
@@ -47,6 +55,16 @@ def submit(signer: Signer, state: ReviewState, payload: Submission) -> Event:
             ),
             hint="Change what is named, and make the release again.",
         ) from error
+
+
+def _repeats(current: Round, payload: Submission) -> bool:
+    """Whether a submission is that of a round in which nobody has voted, all over again."""
+    if current.ballots or current.withdrawal is not None:
+        return False
+    known, given = current.payload.as_json(), payload.as_json()
+    for moment in ("previous", "audit_head"):
+        known[moment] = given[moment] = None
+    return canonical_json(known) == canonical_json(given)
 
 
 def start(signer: Signer, state: ReviewState) -> Event:

@@ -167,6 +167,12 @@ class SignedProtocol:
         """SHA-256 (hex) of the canonical bytes of the body: what a submission names."""
         return hashlib.sha256(canonical_json(self.body())).hexdigest()
 
+    @cached_property
+    def holds(self) -> bool:
+        """Whether the signature is by the key that is named, over just this body."""
+        body = canonical_json(self.body())
+        return signature_holds(self.key, Purpose.PROTOCOL, body, self.signature)
+
 
 class Signature(Enum):
     """What a protocol's signature is worth on this computer."""
@@ -208,8 +214,7 @@ def signature_of(signed: SignedProtocol, trust: TrustList, now: datetime) -> Sig
     """What the signature is worth: the key's, its time, and the name that the trust list has for
     the key. A clock may be ahead of another by as much as in reviews.
     """
-    body = canonical_json(signed.body())
-    if not signature_holds(signed.key, Purpose.PROTOCOL, body, signed.signature):
+    if not signed.holds:
         return Signature.BAD
     entry = trust.entry(fingerprint_of(signed.key))
     if entry is None:
@@ -375,6 +380,16 @@ def require_developed(state: ReviewState) -> str:
     mode "develop".
     """
     current = state.current
+    if current is not None and not state.ok:
+        raise RefusedError(
+            "protocol.not-approved",
+            msg(
+                "A protocol is locked from an approved release; this review is not to be relied "
+                "on: {reason}.",
+                reason=state.faults[0].reason,
+            ),
+            hint="Have it put right first: `dpdesk review status` names all that is wrong.",
+        )
     if current is None or not state.approved:
         raise RefusedError(
             "protocol.not-approved",
@@ -494,10 +509,15 @@ def sign_protocol(protocol: Protocol, signer: Signer, now: datetime) -> SignedPr
     return SignedProtocol(protocol, card.person, card.key, moment, dpdesk.__version__, signature)
 
 
-def write_protocol(signed: SignedProtocol, path: Path, keeper: PartialKeeper) -> None:
-    """Write a protocol, whole or not at all. Raises StorageError ``protocol.unwritable``."""
+def write_protocol(
+    signed: SignedProtocol, path: Path, keeper: PartialKeeper, *, new: bool = False
+) -> None:
+    """Write a protocol, whole or not at all; with ``new`` over no other file.
+
+    Raises StorageError ``protocol.unwritable``.
+    """
     content = {"id": signed.id, "body": signed.body(), "signature": signed.signature}
-    write_text(path, canonical_json(content).decode("utf-8"), "protocol", keeper)
+    write_text(path, canonical_json(content).decode("utf-8"), "protocol", keeper, new=new)
 
 
 def read_protocol(path: Path) -> SignedProtocol:

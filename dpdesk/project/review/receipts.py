@@ -129,7 +129,7 @@ class Receipts:
             for event in grown.events:
                 name = self._name(event.release, event.id)
                 if name not in told:
-                    hint = "Make the place of the witness writable, and do it again."
+                    hint = "Make the place of the witness writable, and look at the review again."
                     Noted(NOTED, name).tell(1, "receipts.not-noted", hint)
         return book
 

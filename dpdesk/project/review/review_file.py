@@ -321,7 +321,7 @@ class ReviewStore:
             self.remember(again)
         except StorageError as error:
             unkept = msg(
-                "It is signed and written, but no receipt of it could be kept here: {line}",
+                "It is signed and written, but this computer could not note it: {line}",
                 line=error.line,
             )
             return replace(again, unkept=unkept)

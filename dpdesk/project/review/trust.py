@@ -279,12 +279,12 @@ class TrustStore:
         write_private(kept, read_small(self.path, LARGEST_LIST), self._keeper)
         return kept
 
-    def export_list(self, path: Path, keeper: PartialKeeper) -> TrustList:
-        """Write the list to a file for other computers."""
+    def export_list(self, path: Path, keeper: PartialKeeper, *, new: bool = False) -> TrustList:
+        """Write the list to a file for other computers; with ``new`` over no other one."""
         from dpdesk.io.safewrite import write_text
 
         trust = self.load()
-        write_text(path, trust.to_bytes().decode("utf-8"), "trust", keeper)
+        write_text(path, trust.to_bytes().decode("utf-8"), "trust", keeper, new=new)
         return trust
 
     def _write(self, trust: TrustList) -> TrustList:

@@ -261,3 +261,34 @@ def test_a_home_whose_name_is_no_text_is_refused_in_a_sentence(tmp_path: Path) -
         Workspace.open(tmp_path / os.fsdecode(b"h\xff"))
     assert error.value.code == "storage.name"
     assert "DPDESK_HOME" in error.value.hint
+
+
+def test_one_run_at_a_time_writes_to_a_place_and_a_killed_one_lets_it_go(tmp_path: Path) -> None:
+    home, out = tmp_path / "home", tmp_path / "release"
+    first, second = Workspace.open(home), Workspace.open(home)
+    (tmp_path / "link").symlink_to(tmp_path)
+    with first.claiming(out):
+        for same in (out, tmp_path / "link" / "release"):
+            with pytest.raises(StorageError) as refused, second.claiming(same):
+                pass
+            assert refused.value.code == "out.busy"
+        with second.claiming(tmp_path / "other"):
+            Workspace.open(home).close()  # a start in between removes no claim that is held
+            with pytest.raises(StorageError), Workspace.open(home).claiming(out):
+                pass
+    with second.claiming(out):
+        second.abandon()
+    script = """
+import os, signal, sys
+from pathlib import Path
+from dpdesk.io.workspace import Workspace
+with Workspace.open(Path(sys.argv[1])).claiming(Path(sys.argv[2])):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    command = [sys.executable, "-c", script, str(home), str(out)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    third = Workspace.open(home)
+    assert not list((home / "work").glob(".claim-*"))
+    with third.claiming(out):
+        pass
+    assert not list((home / "work").glob(".claim-*"))

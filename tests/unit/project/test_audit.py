@@ -8,8 +8,10 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -489,6 +491,35 @@ def test_what_keeps_sqlite_from_opening_a_file_is_asked_of_the_system(
     monkeypatch.setattr(os, "open", full)
     found = storage_problem(refused, tmp_path / "ledger.sqlite", "ledger")
     assert found.code == "ledger.disk-full"
+
+
+def test_a_file_that_could_not_be_opened_once_lacks_no_permission(tmp_path: Path) -> None:
+    path = tmp_path / "audit.sqlite"
+    path.touch()
+    refused = sqlite3.OperationalError("unable to open database file")
+    refused.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    for found in (
+        storage_problem(refused, path, "ledger"),
+        *told_when_an_entry_fails(tmp_path, refused),
+    ):
+        assert found.code.endswith(".unwritable")
+        assert "could not open it, and can now" in found.sentence
+
+
+def told_when_an_entry_fails(folder: Path, refused: sqlite3.Error) -> Iterator[StorageError]:
+    class Refusing(sqlite3.Connection):
+        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:  # type: ignore[override]
+            if statement == "BEGIN IMMEDIATE" and log is not None:
+                raise refused
+            return super().execute(statement, *values)
+
+    log = None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Refusing))
+        with AuditLog.open_home(folder) as log:
+            with pytest.raises(StorageError) as error:
+                log.append("ran", "x")
+            yield error.value
 
 
 def test_a_limit_on_the_size_of_files_is_told_as_such(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import os
 import shutil
 import sqlite3
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -15,10 +16,11 @@ import pytest
 
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError, StorageError
 from dpdesk.core.jobs import CancelToken
-from dpdesk.project.ledger import AccountKey, Ledger, check_file
+from dpdesk.project import sql
+from dpdesk.project.ledger import AccountKey, Ledger, check_file, file
 from dpdesk.project.ledger.file import APPLICATION, SCHEMA
 from dpdesk.project.ledger.records import LedgerEntry
-from tests.helpers.debits import ask, open_here, pure
+from tests.helpers.debits import ask, open_here, pure, witness_of
 from tests.helpers.hidden_objects import hidden_trigger
 from tests.helpers.hostile_journals import write_hostile_journal
 from tests.helpers.powerless import run_powerless
@@ -244,6 +246,41 @@ def test_a_commit_waits_for_those_who_only_look(tmp_path: Path) -> None:
         end.join()
 
 
+@pytest.mark.parametrize("look", ["entries", "tell_witness", "require_witness", "debit"])
+def test_whoever_looks_waits_for_a_program_that_is_just_committing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    """What is entered already must reach the witness, and no debit end with an error after it."""
+    path = filled(tmp_path / "ledger.sqlite")
+    witness = witness_of(path)
+    with open_here(path, witness=witness) as ledger:
+        ledger.accept("first seen here")
+        kind, commit = sql.kind_of, file.committing
+
+        def released(error: sqlite3.Error) -> str:
+            other.rollback()
+            return kind(error)
+
+        @contextmanager
+        def taken(connection: sqlite3.Connection) -> Iterator[None]:
+            with commit(connection):
+                yield
+            other.execute("BEGIN EXCLUSIVE")
+
+        monkeypatch.setattr(sql, "kind_of", released)
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as other:
+            if look == "debit":
+                monkeypatch.setattr("dpdesk.project.ledger.ledger.committing", taken)
+                assert ledger.debit(ask("0.1")).row == 6
+            else:
+                other.execute("BEGIN EXCLUSIVE")
+                getattr(ledger, look)()
+            assert not other.in_transaction
+        assert {one.hash for one in ledger.entries()} == {
+            one.hash for one in witness.entries(ledger.identity)
+        }
+
+
 def test_a_ledger_that_is_held_is_busy_and_not_broken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +357,26 @@ def test_a_disk_that_fails_at_the_end_of_a_commit_is_told_with_what_it_kept(
             assert len(ledger.entries()) == entries + 2 * kept
             assert ledger.book.spending(KEY).pure == spent + kept * Fraction(1, 10)
         assert ledger.check().ok
+
+
+@pytest.mark.parametrize(
+    ("when", "code"), [("before", "ledger.unwritable"), ("after", "ledger.unsure")]
+)
+def test_a_disk_that_fails_when_a_ledger_has_begun_is_told_with_what_it_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, code: str
+) -> None:
+    path, usual = tmp_path / "l.sqlite", sqlite3.connect
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", partial(usual, factory=FailsAtTheEnd))
+        patch.setattr(FailsAtTheEnd, "failing", when)
+        with pytest.raises(StorageError) as error:
+            open_here(path)
+    assert error.value.code == code
+    with closing(sqlite3.connect(path)) as found:
+        tables = found.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    assert bool(tables) is (when == "after")
+    with open_here(path) as ledger:
+        assert len(ledger.entries()) == 1
 
 
 def test_a_damaged_file_is_never_taken_for_a_fresh_ledger(tmp_path: Path) -> None:
