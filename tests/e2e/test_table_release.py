@@ -566,3 +566,73 @@ def test_a_holding_alone_in_a_total_is_so_in_each_of_its_parts(
     assert lone == [("a", "y"), ("c", "y"), ("Total", "y")]
     assert verified(context, made).failures == ()
     assert verified(context, made, tmp_path / "firms.csv").ok
+
+
+TWICE = """
+a,x,20.4,h6
+a,x,40.6,h9
+a,x,54.2,h7
+a,y,12.5,h0
+a,y,13.7,h7
+a,y,20.2,h3
+a,y,31.4,h2
+a,z,19.2,h5
+b,y,11.0,h3
+b,y,12.5,h0
+b,y,44.6,h11
+b,z,123.9,h10
+b,z,19.2,h7
+b,z,20.1,h10
+b,z,21.4,h0
+c,x,25.1,h5
+c,y,10.7,h4
+c,y,12.7,h3
+c,y,50.3,h7
+c,y,81.4,h2
+c,z,12.5,h0
+c,z,12.5,h5
+c,z,15.7,h7
+c,z,17.4,h1
+c,z,18.1,h4
+c,z,18.7,h3
+c,z,62.5,h11
+"""
+
+
+def test_that_two_cells_may_be_of_one_holding_is_no_fault_where_the_source_is_away(
+    context: AppContext, tmp_path: Path
+) -> None:
+    (tmp_path / "firms.csv").write_text(f"region,size,turnover,group{TWICE}", "utf-8")
+    head = '[source]\npath = "firms.csv"\n[attributes.group]\nrole = "cluster"\n'
+    keys = SUM + 'rule = [{ rule = "p-percent", p = 5 }]\n'
+    made = release(context, tmp_path, "twice", keys, head=head)
+    away = verified(context, made)
+    assert away.failures == ()
+    assert any("as contributors who are alone" in check.found for check in away.claims)
+    assert verified(context, made, tmp_path / "firms.csv").ok
+    inside = (made / "internal/table.csv").read_text("utf-8").splitlines()
+    names = inside[0].split(",")
+    place = next(n for n, line in enumerate(inside) if line.startswith("a,z,"))
+    row = dict(zip(names, inside[place].split(","), strict=True))
+    assert (row["status"], row["frequency"]) == ("C", "1")
+    row["lower_required"] = row["upper_required"] = "900"
+    inside[place] = ",".join(row.values())
+    files = {"internal/table.csv": "\n".join([*inside, ""])}
+    assert verified(context, forge(made, tmp_path / "forged", files, {})).failures
+
+
+def test_whoever_is_alone_in_a_published_total_knows_its_empty_parts(
+    context: AppContext, tmp_path: Path
+) -> None:
+    """Nothing can hide from them that the others are empty, where whole groups are protected."""
+    rows = ["a,x"] * 3 + ["b,x"] * 5 + ["b,y"] * 8 + ["c,x"]
+    (tmp_path / "people.csv").write_text("\n".join(["region,size", *rows, ""]), "utf-8")
+    keys = 'rows = ["region"]\ncolumns = ["size"]\n'
+    rule = 'rule = [{ rule = "threshold", n = 1, full = true }]\n'
+    head = '[source]\npath = "people.csv"\n'
+    made = release(context, tmp_path, "whole", keys + rule, head=head)
+    found = read(made / "internal/table.csv")
+    assert found[("c", "Total")]["frequency"] == "1"
+    assert found[("c", "y")]["status"] == "C"
+    assert verified(context, made).failures == ()
+    assert verified(context, made, tmp_path / "people.csv").ok

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, isclose
@@ -15,18 +15,24 @@ from dpdesk.core.messages import counted, msg
 from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.tabulation import INTERVAL, IS_LEAST, PRIMARY, WIDTH, CellTable
 from dpdesk.verifiers.reading import number
+from dpdesk.verifiers.tables.attacked import Attacked
 from dpdesk.verifiers.tables.intervals import (
     Points,
     Room,
-    Row,
     Unknowns,
     WholeRoom,
     ranges,
     reached,
 )
-from dpdesk.verifiers.tables.moves import Alone, People, Shown, by_single_sums, single_ones
+from dpdesk.verifiers.tables.moves import (
+    Alone,
+    People,
+    Shown,
+    by_single_sums,
+    single_cells,
+    single_ones,
+)
 from dpdesk.verifiers.tables.programs import Floats, InfeasibleError, Ints
-from dpdesk.verifiers.tables.published import CommonSum, Place, equations, place_of
 
 _TOLERANCE, _OPEN, _NEAR = 1e-6, 1e-3, 1e-9
 _SEED, _TRIES, _DIGITS = 7, 12, 12
@@ -36,92 +42,6 @@ MOST_ROUNDED, MOST_FLAT = 20_000, 50_000
 """Of rounded tables, in which all cells are unknown, so many cells are attacked."""
 MOST_PROGRAMS, MOST_INTERVALS = 4_000, 10_000
 """About so many programs attack as single contributors, and so many intervals are compared."""
-
-
-@dataclass(frozen=True, eq=False)
-class Attacked:
-    """Linked tables as unknowns.
-
-    ``numbers[t]`` are the numbers of the cells of table ``t``, ``unknown`` the places of suppressed
-    numbers, ``where`` a table and a cell of each unknown, ``sums`` what tables have in common.
-    """
-
-    tables: tuple[CellTable, ...]
-    numbers: tuple[Sequence[int], ...]
-    unknown: Mapping[int, int]
-    where: tuple[Place, ...]
-    sums: Sequence[CommonSum]
-
-    @classmethod
-    def of(
-        cls,
-        tables: Sequence[CellTable],
-        numbers: Sequence[Sequence[int]],
-        sums: Sequence[CommonSum] = (),
-    ) -> Attacked:
-        """The suppressed cells of tables whose cells have these numbers."""
-        unknown: dict[int, int] = {}
-        where: list[Place] = []
-        for t, (table, own) in enumerate(zip(tables, numbers, strict=True)):
-            for cell, text in enumerate(table.values):
-                if not text and own[cell] not in unknown:
-                    unknown[own[cell]] = len(unknown)
-                    where.append((t, cell))
-        return cls(tuple(tables), tuple(numbers), unknown, tuple(where), sums)
-
-    def without_values(self, internal: Mapping[str, CellTable]) -> Attacked:
-        """The same with all cells suppressed but those that everyone knows to be empty."""
-        held = [internal[table.file].internal["frequency"] for table in self.tables]
-        pairs = zip(self.tables, held, strict=True)
-        # Where an empty cell is suppressed, nobody knows which ones are empty.
-        known = all(
-            text for t, ns in pairs for text, n in zip(t.values, ns, strict=True) if n == "0"
-        )
-        tables = tuple(
-            replace(table, values=tuple("0" if known and n == "0" else "" for n in ns))
-            for table, ns in zip(self.tables, held, strict=True)
-        )
-        return Attacked.of(tables, self.numbers, self.sums)
-
-    def of_tables(self, flags: Sequence[bool]) -> NDArray[np.bool_]:
-        """The flag of the table of each unknown."""
-        return np.array([flags[table] for table, _ in self.where], dtype=bool)
-
-    def number(self, unknown: int) -> int:
-        """The number of an unknown."""
-        table, cell = self.where[unknown]
-        return self.numbers[table][cell]
-
-    def name(self, unknown: int) -> str:
-        """How messages call an unknown."""
-        table, cell = self.where[unknown]
-        return place_of(self.tables[table], cell)
-
-    def rows(self, *, moves: bool) -> list[Row]:
-        """The equations; of ``moves`` from the true values, what is published does not move."""
-        found: dict[tuple[tuple[int, float], ...], float] = {}
-        values = [[number(x) if x else None for x in table.values] for table in self.tables]
-        for terms in self._terms():
-            row: dict[int, float] = {}
-            rest = Fraction(0)
-            for (table, cell), factor in terms:
-                value = values[table][cell]
-                if value is not None:
-                    rest -= Fraction(factor) * value
-                else:
-                    place = self.unknown[self.numbers[table][cell]]
-                    row[place] = row.get(place, 0) + factor
-            key = tuple(sorted((p, c) for p, c in row.items() if c))
-            if key:
-                found.setdefault(key, 0.0 if moves else float(rest))
-        return [(dict(key), total) for key, total in found.items()]
-
-    def _terms(self) -> Iterator[CommonSum]:
-        """The cells of each equation with their factors."""
-        for t, table in enumerate(self.tables):
-            for total, parts in equations(table.axes):
-                yield [((t, total), 1), *(((t, part), -1) for part in parts)]
-        yield from self.sums
 
 
 OPEN = "suppressed cells stay uncertain"
@@ -262,6 +182,8 @@ class Kept:
     """How wide the interval of each must be, wherever it lies."""
     told: bool
     """Whether one owner's cells are known to be one's; else they may be so where values agree."""
+    apart: bool
+    """Whether no two owners can be the same, for all that is known of them."""
 
     @classmethod
     def of(
@@ -275,6 +197,7 @@ class Kept:
         ``owners`` says by the numbers of cells who is alone in each, where the source told.
         """
         told = owners is not None
+        apart = told or single_cells(attacked.tables, internal)
         if owners is None:
             owners = single_ones(attacked.tables, attacked.numbers, internal)
         columns: dict[str, list[float]] = {
@@ -296,7 +219,7 @@ class Kept:
         arrays["width"] = np.array(wide, dtype=np.float64)
         who = np.array(owner, np.int64)
         flags = {"unsafe": np.array(unsafe, bool), "held": np.array(there, bool)}
-        return cls(**arrays, **flags, owner=who, told=told)
+        return cls(**arrays, **flags, owner=who, told=told, apart=apart)
 
     def asked_width(self, place: int) -> float:
         """How wide the interval of an unknown must be, where both its ends ask for less."""
@@ -353,7 +276,7 @@ def unprotected(
     alone = int(kept.unsafe.sum())
     if not fault:
         who = singletons, known.more(attacked, internal, kept)
-        beforehand = _Beforehand(attacked, internal, known)
+        beforehand = _Beforehand(attacked, internal, known, owners)
         fault, alone = _by_single_ones(attacked, kept, who, beforehand, shown, token)
     return fault, _other_ends(attacked, internal, kept, unknowns, far, token, linked=linked), alone
 
@@ -587,23 +510,34 @@ def told_by_rounding(
 class _Beforehand:
     """What contributors can tell while no table is published: nothing can hide that."""
 
-    def __init__(self, attacked: Attacked, internal: Mapping[str, CellTable], known: Known) -> None:
+    def __init__(
+        self,
+        attacked: Attacked,
+        internal: Mapping[str, CellTable],
+        known: Known,
+        owners: Mapping[int, int] | None = None,
+    ) -> None:
         self._attacked, self._internal, self._known = attacked, internal, known
-        self._whole: tuple[Attacked, Room] | None = None
+        self._owners = owners
+        self._whole: tuple[Attacked, Room, Ints] | None = None
 
-    def _suppressed_whole(self) -> tuple[Attacked, Room]:
-        """The tables with all cells suppressed but those that everyone knows to be empty."""
+    def _suppressed_whole(self) -> tuple[Attacked, Room, Ints]:
+        """The tables with all cells suppressed but those that everyone knows to be empty, and who
+        is alone in each.
+        """
         whole = self._attacked.without_values(self._internal)
-        kept = Kept.of(whole, self._internal)
-        return whole, Room(self._known.more(whole, self._internal, kept)[0])
+        kept = Kept.of(whole, self._internal, self._owners)
+        return whole, Room(self._known.more(whole, self._internal, kept)[0]), kept.owner
 
     def far(self, place: int, need: float, known: Sequence[int], *, upward: bool) -> float:
         """How far an unknown can move at all for the one who is alone in the ``known`` cells."""
         if self._whole is None:
             self._whole = self._suppressed_whole()
-        whole, room = self._whole
+        whole, room, owner = self._whole
         there, *others = (whole.unknown[self._attacked.number(x)] for x in (place, *known))
-        return room.far(there, need, upward=upward, fixed=others)
+        # Whoever is alone in these knows the published ones as well in which they are alone.
+        own = np.flatnonzero((owner >= 0) & np.isin(owner, owner[others])).tolist()
+        return room.far(there, need, upward=upward, fixed=[*others, *own])
 
 
 def _short(attacked: Attacked, kept: Kept, down: Floats, up: Floats) -> str:
@@ -630,7 +564,8 @@ def _by_single_ones(
 
     That is each contributor who is alone in another cell (where ``who`` asks), and whoever sees
     that no suppressed count is 0. A cell that moves far enough while all cells of such contributors
-    stay does so for each of them.
+    stay does so for each of them. Where two of them may be one, what they can tell is no fault:
+    such a cell counts as not looked at.
     """
     singletons, (moves, informed) = who
     alone = Alone(kept.owner, kept.value, kept.told) if singletons else None
@@ -644,6 +579,7 @@ def _by_single_ones(
     enough = [np.where(asked, _enough(kept.value, end), inf) for end in ends]
     people = People.of(alone, informed=informed)
     points = Points(room := Room(moves), moves, people.cells, enough)
+    doubted: set[int] = set()
     for place in left[: MOST_PROGRAMS // 2].tolist():
         others = people.others(kept.owner[place], kept.value[place], told=kept.told)
         for upward in (False, True):
@@ -662,13 +598,16 @@ def _by_single_ones(
                 # Who knows a part of a total knows that it is at least that much.
                 most = beforehand.far(place, need, fixed, upward=upward)
                 if not _reaches(kept, place, reach, most):
-                    return _closer_alone(attacked, place, fixed), looked
+                    if kept.apart or not fixed:
+                        return _closer_alone(attacked, place, fixed), looked
+                    doubted.add(place)
         if narrow[place]:
             every = [list(people.cells[who]) for who in others.tolist()]
             told = _narrows(kept, place, every, room, beforehand, token)
-            if told is not None:
+            if told is not None and (kept.apart or not told):
                 return _closer_alone(attacked, place, told), looked
-    return "", looked
+            doubted |= set() if told is None else {place}
+    return "", looked - len(doubted)
 
 
 def _narrows(

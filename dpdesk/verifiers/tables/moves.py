@@ -197,6 +197,24 @@ def single_ones(
     return {cell: top(cell) for cell in above}
 
 
+def single_cells(tables: Sequence[CellTable], internal: Mapping[str, CellTable]) -> bool:
+    """Whether every contributor is in one innermost cell of each table, as far as tables tell.
+
+    The numbers of contributors add up then.
+    """
+    for table in tables:
+        held = internal[table.file].internal["frequency"]
+        shape = [len(axis.labels) for axis in table.axes]
+        leaf = np.ones(shape, dtype=bool)
+        for place, axis in enumerate(table.axes):
+            inner = np.isin(np.arange(shape[place]), axis.parents, invert=True)
+            leaf &= np.expand_dims(inner, tuple(n for n in range(len(shape)) if n != place))
+        parts = [n for n, inside in zip(held, leaf.ravel().tolist(), strict=True) if inside]
+        if all((held[-1], *parts)) and sum(map(float, parts)) > float(held[-1]):
+            return False
+    return True
+
+
 def by_single_sums(unknowns: Unknowns) -> tuple[Floats, Floats]:
     """Bounds of moves that follow from single equations, again and again."""
     low, high = unknowns.low.copy(), unknowns.high.copy()

@@ -528,8 +528,8 @@ class _Case:
         self, recorded: Mapping[str, object] | None, token: CancelToken
     ) -> list[ClaimCheck]:
         """What an attacker can tell of suppressed cells."""
+        from dpdesk.verifiers.tables.attacked import Attacked
         from dpdesk.verifiers.tables.attacks import (
-            Attacked,
             compared,
             held,
             open_check,
@@ -603,7 +603,8 @@ class _Case:
 
     def _unpromised(self, token: CancelToken) -> list[ClaimCheck]:
         """The intervals of suppressed cells that nothing is promised of."""
-        from dpdesk.verifiers.tables.attacks import Attacked, compared, unprotected
+        from dpdesk.verifiers.tables.attacked import Attacked
+        from dpdesk.verifiers.tables.attacks import compared, unprotected
 
         if self.internal is None or any(line["measure"] == "mean" for line in self.lines):
             return []
@@ -644,10 +645,10 @@ class _Case:
 
     def narrowed(self, token: CancelToken) -> ClaimCheck:
         """How closely changed cells can be told; nothing of that is promised."""
+        from dpdesk.verifiers.tables.attacked import Attacked
         from dpdesk.verifiers.tables.attacks import (
             MOST_FLAT,
             MOST_ROUNDED,
-            Attacked,
             told_by_rounding,
         )
 

@@ -12,7 +12,8 @@ from dpdesk.core.release import CheckStatus
 from dpdesk.core.tabulation import CellAxis, CellTable
 from dpdesk.engine.tables.model import Dimension, System
 from dpdesk.verifiers.tables import attacks, intervals
-from dpdesk.verifiers.tables.attacks import Attacked, open_check, told_in_public
+from dpdesk.verifiers.tables.attacked import Attacked
+from dpdesk.verifiers.tables.attacks import open_check, told_in_public
 from dpdesk.verifiers.tables.published import numbered
 from tests.helpers.searching import examples
 from tests.helpers.tables import filled

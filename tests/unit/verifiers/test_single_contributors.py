@@ -14,7 +14,8 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.tabulation import WIDTH, CellAxis, CellTable
 from dpdesk.engine.tables.model import Dimension, System
 from dpdesk.verifiers.tables import intervals
-from dpdesk.verifiers.tables.attacks import Attacked, Known, unprotected
+from dpdesk.verifiers.tables.attacked import Attacked
+from dpdesk.verifiers.tables.attacks import Known, unprotected
 from dpdesk.verifiers.tables.published import numbered
 from tests.helpers.tables import filled
 from tests.reference.tables import interval

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.tabulation import CellAxis, CellTable
-from dpdesk.verifiers.tables.attacks import Attacked, told_by_rounding
+from dpdesk.verifiers.tables.attacked import Attacked
+from dpdesk.verifiers.tables.attacks import told_by_rounding
 from dpdesk.verifiers.tables.published import numbered
 from tests.helpers.searching import examples
 
