@@ -37,6 +37,7 @@ from dpdesk.core.language import ENGLISH, speaking, voice
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import nearest, one_of
 from dpdesk.core.release import Manifest, ReleaseFacts
+from dpdesk.core.table_parameters import typed_text
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.io.canonical import canonical_json
 from dpdesk.io.csvw import read_labels, read_variables
@@ -558,11 +559,16 @@ def about_lines(manifest: Manifest) -> list[tuple[str, str]]:
     lines += [(say.text("Assumes"), say.say(sentence)) for sentence in guarantee.assumes]
     lines += [(say.text("Does not cover"), say.say(one)) for one in guarantee.does_not_cover]
     lines += [
-        (say.text("Setting {key}", key=key), str(value))
+        (say.text("Setting {key}", key=key), value if isinstance(value, str) else _setting(value))
         for key, value in manifest.parameters.items()
     ]
     lines.append((say.text("Commitment"), manifest.commitment))
     return lines
+
+
+def _setting(value: object) -> str:
+    """A setting as a plan writes it."""
+    return "" if value is None else typed_text(value)
 
 
 _AGENCY = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*(\.[A-Za-z][A-Za-z0-9_\-]*)*", re.ASCII)

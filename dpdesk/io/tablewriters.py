@@ -329,7 +329,7 @@ def _sheet_name(name: str, taken: set[str]) -> str:
     return found
 
 
-_EXACT_DIGITS = 15
+_A4, _EXACT_DIGITS = 9, 15
 """Digits of a number that Excel keeps."""
 
 
@@ -415,6 +415,13 @@ def _finish(book: Any, sheet: Any, table: Printed, body: int, after: int) -> Non
         sheet.set_column(place, place, min(60, max(map(len, table.layout.axes[axis].labels)) + 4))
     sheet.set_column(side, side + table.layout.cells.shape[1] - 1, 14)
     sheet.freeze_panes(body, side)
+    # On paper: as wide as a page, with the heads of lines and columns on each.
+    sheet.set_paper(_A4)
+    sheet.set_landscape()
+    sheet.fit_to_pages(1, 0)
+    sheet.repeat_rows(0, body - 1)
+    if side:
+        sheet.repeat_columns(0, side - 1)
 
 
 def _added(book: Any, name: str) -> Any:

@@ -123,6 +123,13 @@ def test_a_sheet_is_laid_out_as_people_print_it(
                 assert shown == marks[cell["status"]]
     notes = [str(row[0]) for row in rows[head + 8 :] if row[0]]
     assert [note.split("  ")[0] for note in notes] == ["c1", "c2"]
+    assert (sheet.print_title_rows, sheet.print_title_cols) == (f"$1:${head + 1}", "$A:$A")
+    assert (sheet.page_setup.orientation, sheet.page_setup.fitToHeight) == ("landscape", 0)
+    about = dict(book["About"].iter_rows(values_only=True))
+    assert about["Setting measure"] == '{ sum = "turnover" }'
+    assert about["Setting rows"] == '["region"]'
+    assert about["Setting protect"] == "suppress"
+    assert about["Setting singletons"] == "true"
 
 
 def test_a_missing_value_has_a_label_in_a_sheet_and_in_sentences(
