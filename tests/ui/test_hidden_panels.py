@@ -242,3 +242,21 @@ def test_a_panel_that_is_seen_again_shows_what_is_so_now(
     shown = {one.attribute for one in desk.hierarchies.attributes.entries}
     assert quasi[0] not in shown
     assert shown >= set(quasi[1:])
+
+
+def test_a_search_that_begins_with_the_look_at_it_shows_the_settings_once(
+    desk: Desk, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_people(desk, qtbot, tmp_path / "work")
+    shown: list[object] = []
+    show = desk.protect.settings.show_work
+
+    def counted(*given: object) -> None:
+        shown.append(given)
+        show(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(desk.protect.settings, "show_work", counted)
+    desk.window.show_panel("protect")
+    assert desk.workbench.exploring
+    assert len(shown) == 1
+    settle(desk, qtbot)

@@ -490,17 +490,19 @@ class ProtectPanel(Panel):
         running = bench.exploring and presenter.same_search(self._searched, bench.work)
         return bench.stale and not running and self._missing() is None and bench.method is not None
 
-    def _search_if_wanted(self) -> None:
+    def _search_if_wanted(self) -> bool:
         """Search by itself: not while paused, not again after a cancel or a failure.
 
-        A failure that was a setting's is tried again with other settings.
+        A failure that was a setting's is tried again with other settings. Whether it searches.
         """
         work, problem = self._bench.work, self._bench.explore_problem
         tried = presenter.same_search(self._searched, work) and not self._outdated()
         if problem is not None and "key" in problem.details and self._searched is not None:
             tried = tried and self._searched.parameters == work.parameters
-        if not self._paused and not tried and self._can_search():
-            self._search()
+        if self._paused or tried or not self._can_search():
+            return False
+        self._search()
+        return True
 
     def _outdated(self) -> bool:
         """Whether the last search was finished, and was made for other settings than these."""
@@ -679,8 +681,7 @@ class ProtectPanel(Panel):
 
     def catch_up(self, changes: Changes) -> None:
         """Search when the last result is of another state, and show what is known."""
-        if not changes <= _UNSEEN:
-            self._search_if_wanted()
+        if not changes <= _UNSEEN and not self._search_if_wanted():  # a search tells of itself
             self._refresh()
 
     @Slot(object)
@@ -778,10 +779,9 @@ class ProtectPanel(Panel):
     @Slot(bool)
     def _on_paused(self, paused: bool) -> None:
         self._paused = paused
-        if not paused:
-            self._searched = None
-            self._search_if_wanted()
-        self._refresh()
+        self._searched = self._searched if paused else None
+        if paused or not self._search_if_wanted():
+            self._refresh()
 
     @Slot()
     def _on_cancel(self) -> None:
