@@ -590,9 +590,8 @@ def test_nothing_is_wider_than_the_panel(
     qtbot.waitUntil(lambda: ready.minimumSizeHint().width() <= size[0])
     ready.resize(*size)
     qtbot.waitUntil(lambda: ready.width() == size[0])
-    for area in ready.findChildren(QScrollArea):
-        if area.isVisible():
-            assert area.horizontalScrollBar().maximum() == 0
+    seen = [area for area in ready.findChildren(QScrollArea) if area.isVisible()]
+    qtbot.waitUntil(lambda: all(area.horizontalScrollBar().maximum() == 0 for area in seen))
 
 
 def test_in_a_low_window_the_picture_comes_before_the_tiles(ready: ProtectPanel) -> None:
