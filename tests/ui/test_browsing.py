@@ -117,6 +117,15 @@ def room(qtbot: QtBot, tmp_path: Path, hub: JobHub, theme: ThemeManager) -> Iter
         made.quiet()
 
 
+def test_each_dimension_of_the_columns_stands_in_the_line_of_its_labels(
+    room: Room, cube: Path
+) -> None:
+    room.open(cube)
+    room.key("age", Qt.Key.Key_C)
+    assert room.corner().split("\n") == ["sex", "\\ age"]
+    assert room.head()[1].split("\n") == ["female", "0-19"]
+
+
 def test_a_cube_opens_with_values_errors_and_margins(room: Room, cube: Path) -> None:
     room.open(cube)
     assert room.head() == ["age", "female", "male", "ALL"]

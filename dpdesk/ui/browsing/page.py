@@ -180,11 +180,15 @@ class PivotModel(QAbstractTableModel):
         return _LEFT if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def _corner(self, pivot: Pivot, section: int, *, spoken: bool) -> str:
-        """The name of a row dimension; the last one is followed by those on the columns."""
+        """The name of a row dimension; the last one is followed by those on the columns.
+
+        Each of these stands in the line of its labels.
+        """
         name = pivot.row_axes[section] if pivot.row_axes else ""
         if spoken or section < self.sides - 1 or not pivot.column_axes:
             return name
-        return f"{name} \\ {' × '.join(map(short_name, pivot.column_axes))}".strip()
+        *above, last = map(short_name, pivot.column_axes)
+        return "\n".join([*above, f"{name} \\ {last}".strip()])
 
     @guarded
     def headerData(
@@ -307,7 +311,7 @@ class PivotGrid(DataGrid):
         for side in range(model.sides):
             texts = [model.headerData(side, Qt.Orientation.Horizontal)]
             texts += [model.index(row, side).data() for row in rows]
-            self.setColumnWidth(side, min(max(map(width, texts)), theme.ems(28)))
+            self.setColumnWidth(side, min(max(map(width, texts)), theme.ems(40)))
         sample = range(model.sides, min(model.columnCount(), model.sides + _SAMPLE // 10))
         texts = [model.headerData(each, Qt.Orientation.Horizontal) for each in sample]
         last = model.rowCount() - 1

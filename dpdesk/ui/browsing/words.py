@@ -84,18 +84,24 @@ def pieces_words(pieces: Sequence[Path]) -> str:
 
 
 MOST_KEPT = 3
+_MOST_TABLES = 2
 
 
 def filter_words(state: BrowseState) -> str:
     """Which categories the numbers are of; empty where nothing is left out."""
     parts = []
     for each in state.kept:
-        names = ", ".join(shortened(one) or _tr("(empty)") for one in each.categories[:MOST_KEPT])
-        more = len(each.categories) - MOST_KEPT
-        if more > 0:
-            names = _tr("{names} and {n} more").format(names=names, n=grouped(more))
-        parts.append(f"{short_name(each.column)} = {names}")
+        kept = [shortened(one) or _tr("(empty)") for one in each.categories]
+        parts.append(f"{short_name(each.column)} = {_first_names(kept, MOST_KEPT)}")
     return "; ".join(parts)
+
+
+def _first_names(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are."""
+    shown, more = ", ".join(names[:most]), len(names) - most
+    if more <= 0:
+        return shown
+    return _tr("{names} and {n} more").format(names=shown, n=grouped(more))
 
 
 def question_words(pivot: Pivot, filters: str = "") -> str:
@@ -180,7 +186,7 @@ def answer_words(pivot: Pivot, share: float) -> str:
 
 def assumption_words(pivot: Pivot) -> str:
     """What the numbers assume."""
-    tables = legible(", ".join(pivot.grid.tables))
+    tables = legible(_first_names(pivot.grid.tables, _MOST_TABLES))
     if not pivot.covering:
         text = _tr("How often the ± holds is not known: see below. Read from {tables}.")
         return text.format(tables=tables)

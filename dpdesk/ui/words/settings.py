@@ -247,15 +247,19 @@ def _records_words(records: Records, value: object) -> str:
 def _listed(value: object) -> str:
     """A value with parts as people write it: ``sex: f, m; region: north, south, …``."""
     if isinstance(value, Mapping):
-        return "; ".join(msg("{file}: {note}", file=k, note=_listed(v)) for k, v in value.items())
+        parts = [msg("{file}: {note}", file=key, note=_listed(one)) for key, one in value.items()]
+        return "; ".join(_few(parts))
     if not isinstance(value, list | tuple):
         return str(value)
     if any(isinstance(one, list | tuple) for one in value):
-        return "; ".join(" × ".join(map(str, one)) or said("grand total") for one in value)
+        return "; ".join(_few([" × ".join(map(str, one)) or said("grand total") for one in value]))
     if any(isinstance(one, Mapping) for one in value):
-        return "; ".join(map(_listed, value))
-    shown = [str(one) or quoted("") for one in value[:MOST_PARTS]]
-    return ", ".join(shown if len(value) <= MOST_PARTS else [*shown, "…"])
+        return "; ".join(_few(list(map(_listed, value))))
+    return ", ".join(_few([str(one) or quoted("") for one in value]))
+
+
+def _few(parts: list[str]) -> list[str]:
+    return parts if len(parts) <= MOST_PARTS else [*parts[:MOST_PARTS], "…"]
 
 
 def same_value(parameter: Parameter, first: object, second: object) -> bool:

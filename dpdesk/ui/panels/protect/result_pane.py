@@ -8,6 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
+    QHeaderView,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -217,6 +218,24 @@ class SmallTile(FigureTile):
         return self.sizeHint()
 
 
+class _FigureGrid(DataGrid):
+    """Figures and, in what width is left, their meaning in as many lines as it needs."""
+
+    def __init__(self, theme: ThemeManager, name: str) -> None:
+        super().__init__(theme, name)
+        self.setWordWrap(True)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.verticalHeader().hide()
+
+    def fit_columns(self) -> None:
+        """The meaning takes what the other columns leave."""
+        super().fit_columns()
+        last = self.horizontalHeader().count() - 1
+        if last > 0:
+            self.setColumnWidth(0, min(self.columnWidth(0), self._theme.theme.ems(26)))
+            self.horizontalHeader().setSectionResizeMode(last, QHeaderView.ResizeMode.Stretch)
+
+
 class ResultPane(QWidget):
     """Shows one view at a time.
 
@@ -413,10 +432,8 @@ class ResultPane(QWidget):
 
     def _build_figures(self) -> DataGrid:
         self._figure_model = ListModel(parent=self)
-        grid = DataGrid(self._theme, self.tr("All figures of these settings"))
+        grid = _FigureGrid(self._theme, self.tr("All figures of these settings"))
         grid.setModel(self._figure_model)
-        grid.horizontalHeader().setStretchLastSection(True)
-        grid.verticalHeader().hide()
         return grid
 
     # -- parts

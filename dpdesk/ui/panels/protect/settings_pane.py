@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from textwrap import wrap
 
-from PySide6.QtCore import QCoreApplication, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
     QApplication,
     QButtonGroup,
+    QFormLayout,
     QFrame,
-    QGridLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
@@ -172,18 +172,17 @@ class BudgetBox(QFrame):
         head.setWordWrap(True)
         set_look(head, "section")
         layout.addWidget(head)
-        grid = QGridLayout()
-        grid.setColumnStretch(1, 1)
+        lines = QFormLayout()
+        lines.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        lines.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.population = self._line(
-            grid,
-            0,
+            lines,
             self.tr("People"),
             self.tr("for instance residents 2024"),
             self.tr("Whom the data are about: spending adds up under this name"),
         )
         self.limit = self._line(
-            grid,
-            1,
+            lines,
             self.tr("Limit"),
             self.tr("no limit"),
             self.tr(
@@ -191,7 +190,7 @@ class BudgetBox(QFrame):
                 "and can be raised only with a reason (View › Budget ledger)"
             ),
         )
-        layout.addLayout(grid)
+        layout.addLayout(lines)
         self._error, self._words = QLabel(), QLabel()
         for label, look in ((self._error, "fail"), (self._words, "note")):
             label.setWordWrap(True)
@@ -231,14 +230,21 @@ class BudgetBox(QFrame):
         """What is said."""
         return self._words.text()
 
-    def _line(self, grid: QGridLayout, place: int, name: str, example: str, tip: str) -> QLineEdit:
+    def changeEvent(self, event: QEvent) -> None:
+        """Another size of letters: examples are to be read in full."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            for line in self.findChildren(QLineEdit):
+                whole = line.fontMetrics().horizontalAdvance(line.placeholderText())
+                line.setMinimumWidth(whole + SPACE.l * 2)
+
+    def _line(self, lines: QFormLayout, name: str, example: str, tip: str) -> QLineEdit:
         label, line = QLabel(name), QLineEdit()
         label.setBuddy(line)
         line.setAccessibleName(self.tr("{name} of the budget").format(name=name))
         line.setPlaceholderText(example)
         line.setToolTip(tip)
-        grid.addWidget(label, place, 0)
-        grid.addWidget(line, place, 1)
+        lines.addRow(label, line)
         return line
 
     @Slot(str)
