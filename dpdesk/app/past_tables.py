@@ -259,10 +259,12 @@ class _Compared:
             yield Note(
                 "table.earlier-compared",
                 counted(
-                    "{n} earlier table of the same population was compared: no suppressed cell can "
-                    "be computed from it, and no small group is a difference.",
-                    "{n} earlier tables of the same population were compared: no suppressed cell "
-                    "can be computed from them, and no small group is a difference.",
+                    "{n} earlier table of the same population was compared as if it were of the "
+                    "same rows: no suppressed cell can be computed from it, and no small group is "
+                    "a difference.",
+                    "{n} earlier tables of the same population were compared as if they were of "
+                    "the same rows: no suppressed cell can be computed from them, and no small "
+                    "group is a difference.",
                     n=len(earlier),
                 ),
             )
