@@ -319,6 +319,7 @@ class PivotPage(QWidget):
         self._looks: tuple[TableLook, ...] = ()
         layout = column(self, gap=SPACE.s)
         layout.addWidget(self._build_line())
+        layout.addWidget(self._legend)
         self.model = PivotModel(theme, self)
         words = self.tr("The table; Space folds the group of a line, Ctrl+Space that of a column")
         self.grid = PivotGrid(theme, words)
@@ -359,6 +360,7 @@ class PivotPage(QWidget):
         self.fold.clicked.connect(self._on_fold)
         self.unfold.clicked.connect(self._on_unfold)
         self._legend = QLabel()
+        self._legend.setWordWrap(True)
         set_look(self._legend, "note")
         self._badge = Badge(self.tr("CONFIDENTIAL"), self.tr("True values, for internal use only"))
         for widget in (
@@ -366,7 +368,6 @@ class PivotPage(QWidget):
             self.as_published,
             self.fold,
             self.unfold,
-            self._legend,
             self._badge,
         ):
             line.add(widget)
