@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
@@ -15,6 +16,7 @@ from dpdesk.project.work import SetParameters
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.panels.protect import ProtectPanel
 from dpdesk.ui.theme import ThemeManager
+from dpdesk.ui.words.settings import changes_words
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.people_plan import open_plan
@@ -124,3 +126,39 @@ def test_what_is_typed_into_one_field_is_one_step(
     chosen = bench.work.parameters["choose"]
     assert isinstance(chosen, tuple)
     assert dict(chosen[0])["upper"] == 120  # type: ignore[call-overload]
+
+
+def test_what_cannot_be_used_is_neither_kept_nor_released_as_what_was_there_before(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    assert panel.can_keep()
+    highest, limit = (
+        next(one for one in panel.findChildren(QLineEdit) if one.accessibleName() == name)
+        for name in ("Largest value", "Limit of the budget")
+    )
+    for field, letters, label in ((highest, "0.00x", "“What is chosen”"), (limit, "x1", "“Limit”")):
+        field.setFocus()
+        field.setCursorPosition(len(field.text()))
+        qtbot.keyClicks(field, letters)
+        qtbot.waitUntil(lambda: not panel.busy)
+        assert len(bench.unread) == 1
+        assert not panel.can_keep()
+        qtbot.waitUntil(lambda label=label: label in panel.result.band.text)
+        for _ in letters:
+            qtbot.keyClick(field, Qt.Key.Key_Backspace)
+        qtbot.waitUntil(panel.can_keep)
+        assert not bench.unread
+        assert panel.result.band.text == ""
+
+
+def test_the_history_says_what_is_chosen_as_the_form_does(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    choose = {"quantile": 0.5, "of": "pay", "lower": 0, "upper": 50, "step": 5}
+    before = {"choose": {**choose, "upper": 100}}
+    assert bench.method is not None
+    words = changes_words(bench.method, {"choose": choose}, before=before)
+    assert "of, " not in words
+    assert "pay" in words

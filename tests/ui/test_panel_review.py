@@ -275,6 +275,22 @@ def test_settings_that_cannot_be_released_are_refused_with_a_way_out(
     assert room.panel.prepare.band.text == ""
 
 
+def test_what_a_form_shows_and_cannot_use_keeps_a_release_from_being_made(
+    room: Room, plan: Path
+) -> None:
+    room.open(plan)
+    room.quiet(lambda: room.panel.can_run())
+    room.bench.set_unread(("Importance",))
+    assert not room.panel.can_run()
+    assert "“Importance”" in room.panel.prepare.band.text
+    wanted: list[str] = []
+    room.panel.wantsPanel.connect(wanted.append)
+    room.button("Go to Protect").click()
+    assert wanted == ["protect"]
+    room.bench.set_unread(())
+    room.quiet(lambda: room.panel.can_run())
+
+
 def test_other_settings_are_worked_out_again(room: Room, plan: Path) -> None:
     room.open(plan)
     room.bench.apply(SetParameters({"k": 7}))

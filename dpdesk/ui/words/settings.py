@@ -355,6 +355,8 @@ _FEW = 3
 
 def _change(parameter: Parameter, old: object, new: object, names: LevelNames) -> str:
     """What is new of a setting: all of it, or what makes a long list or table another one."""
+    if isinstance(parameter, StructuredParameter) and parameter.records is not None:
+        return _value(parameter, new, names)
     if isinstance(new, Mapping):
         known = old if isinstance(old, Mapping) else {}
         changed = {key: value for key, value in new.items() if known.get(key) != value}
@@ -479,6 +481,15 @@ def place_of(code: str) -> str:
     if room in ("csv", "encoding", "parquet", "source", "storage", "read", "path"):
         return DATA
     return ATTRIBUTES
+
+
+def unread_words(labels: Sequence[str]) -> str:
+    """Why nothing is kept or released while fields say what cannot be used."""
+    return translate(
+        "Protect",
+        "What is written under {settings} cannot be used yet, so nothing is kept or released. "
+        "Finish or correct it; what is shown is of the settings before.",
+    ).format(settings=", ".join(map(quoted, labels)))
 
 
 def place_words(panel: str) -> str:

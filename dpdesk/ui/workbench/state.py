@@ -63,6 +63,8 @@ class WorkbenchState(QObject):
         self._profile: DataProfile | None = None
         self._explored: Explored | None = None
         self._explore_problem: JobFailed | None = None
+        self._unread: tuple[str, ...] = ()
+        self._unread_beside = WorkState()
         self._shelf = CandidateShelf()
         self._shelf_deed: tuple[str, ShelfSnapshot] | None = None
         """What was done to the candidates since the last edit, and what they were before it."""
@@ -163,6 +165,14 @@ class WorkbenchState(QObject):
         return self._explore_problem if self.stale else None
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """Labels of settings whose fields say what cannot be used, so that the work has it not.
+
+        Nothing is kept or released meanwhile: it would not be what the form shows.
+        """
+        return self._unread if settings_of(self._unread_beside) == settings_of(self.work) else ()
+
+    @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The candidates kept for comparison, oldest first."""
         return self._shelf.candidates
@@ -234,9 +244,15 @@ class Aspect(Enum):
     EXPLORATION = "exploration"  # a search has ended, started, or become stale
     CANDIDATES = "candidates"
     RELEASE = "release"  # the release at hand and what checking it showed
+    UNREAD = "unread"  # fields that say what the work does not have
 
 
 Changes: TypeAlias = frozenset[Aspect]
+
+
+def settings_of(work: WorkState) -> tuple[object, ...]:
+    """What the fields of a protection show."""
+    return work.method, work.parameters, work.budget
 
 
 def compare(old: WorkState, new: WorkState) -> set[Aspect]:

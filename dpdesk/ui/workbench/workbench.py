@@ -562,6 +562,13 @@ class Workbench(WorkbenchState):
     def _on_load_cancelled(self, outcome: object) -> None:
         self._announce({Aspect.DATA})
 
+    def set_unread(self, labels: tuple[str, ...]) -> None:
+        """Note which settings are written otherwise than the work has them, and cannot be used."""
+        known = self.unread
+        self._unread, self._unread_beside = labels, self.work
+        if labels != known:
+            self._announce({Aspect.UNREAD})
+
     def _plan_name(self) -> str:
         return THE_WORK if self._plan_path is None else self._plan_path.name
 

@@ -7,11 +7,10 @@ from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from dpdesk.app.types import (
     COMPARE_AT_MOST,
-    DataStore,
     Detail,
     ExplorationView,
     Explored,
@@ -28,26 +27,25 @@ from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.jobs.hub import alone
 from dpdesk.ui.panels.protect import presenter
 from dpdesk.ui.panels.protect.deck import ChartDeck
+from dpdesk.ui.panels.protect.header import ProtectHeader
 from dpdesk.ui.panels.protect.presenter import GrowingViews, LiveAnswer, LiveViews, ViewRequest
 from dpdesk.ui.panels.protect.private_side import PrivateSide
 from dpdesk.ui.panels.protect.result_pane import EXAMPLE, ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
 from dpdesk.ui.shell import Mark, Panel, PanelStatus
 from dpdesk.ui.shell.actions import ActionSet, ActionSpec
-from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
-from dpdesk.ui.widgets import EmptyState, StepHeader, column
-from dpdesk.ui.widgets.layouts import SteadyArea, announce
+from dpdesk.ui.theme import SPACE, Theme, ThemeManager
+from dpdesk.ui.widgets import EmptyState, column
+from dpdesk.ui.widgets.layouts import SteadyArea
 from dpdesk.ui.widgets.turning import Side, Sides
-from dpdesk.ui.words.numbers import grouped
 from dpdesk.ui.words.settings import (
-    COMPARE,
-    REVIEW,
     Missing,
     Situation,
     levels_words,
     place_words,
     problem_place,
     role_words,
+    unread_words,
     what_is_missing,
 )
 from dpdesk.ui.words.spoken import said
@@ -175,83 +173,6 @@ def _drawn() -> tuple[str, ...]:
     )
 
 
-_HERE = "ProtectHeader"
-
-
-class ProtectHeader(StepHeader):
-    """``keepAsked()`` and ``placeAsked(str)``, with the panel to go to, are the buttons.
-
-    What is said of keeping stands in the line below the title, where it takes no room from the
-    picture, until :meth:`forget`.
-    """
-
-    keepAsked = Signal()
-    placeAsked = Signal(str)
-
-    def __init__(self) -> None:
-        super().__init__(4, QCoreApplication.translate(_HERE, "How much protection?"), "")
-        self._said = ""
-        self._keep = QPushButton(self.tr("&Keep as candidate"))
-        self._keep.setAccessibleName(self.tr("Keep as candidate"))
-        self._keep.setToolTip(self.tr("Keep these settings for comparison (Ctrl+B)"))
-        set_look(self._keep, "primary")
-        self._keep.clicked.connect(self.keepAsked)
-        self._compare = QPushButton()
-        self._compare.setToolTip(self.tr("Show the kept candidates side by side"))
-        self._compare.clicked.connect(self._on_compare)
-        self._release = QPushButton(self.tr("Re&lease…"))
-        self._release.setAccessibleName(self.tr("Release… in Review and export"))
-        self._release.setToolTip(self.tr("Make the release of these settings in the last step"))
-        self._release.clicked.connect(self._on_release)
-
-    def add_buttons(self) -> None:
-        """Put the buttons at the right, behind what is there already."""
-        for button in (self._release, self._compare, self._keep):
-            self.add(button)
-
-    @property
-    def said(self) -> str:
-        """What is said of keeping; empty when nothing."""
-        return self._said
-
-    def say(self, text: str) -> None:
-        """Tell what became of keeping."""
-        self._said = text
-        self.set_line(text)
-        self.setAccessibleName(text)
-        announce(self, text)
-
-    def forget(self) -> None:
-        """What was said is of other settings."""
-        self._said = ""
-
-    def show_data(self, data: DataStore | None, *, possible: bool) -> None:
-        """Name the data, unless there is something to say; ``possible``: a release can be made."""
-        if self._said:
-            self.set_line(self._said)
-        elif data is None:
-            self.set_line(self.tr("Choose the protection, then try the settings."))
-        else:
-            line = self.tr("{file}, {rows} rows. Nothing is written yet.")
-            self.set_line(line.format(file=data.name, rows=grouped(data.rows)))
-        self._release.setEnabled(data is not None and possible)
-
-    def show_keeping(self, *, possible: bool, kept: int) -> None:
-        """Whether the settings can be kept, and how many candidates there are."""
-        self._keep.setEnabled(possible)
-        self._compare.setVisible(kept > 0)
-        self._compare.setText(self.tr("C&ompare {n}").format(n=kept))
-        self._compare.setAccessibleName(self.tr("Go to Compare, candidates: {n}").format(n=kept))
-
-    @Slot()
-    def _on_compare(self) -> None:
-        self.placeAsked.emit(COMPARE)
-
-    @Slot()
-    def _on_release(self) -> None:
-        self.placeAsked.emit(REVIEW)
-
-
 class Picking(QObject):
     """Joins the charts with the work: points that choose levels, lines that are parameters."""
 
@@ -376,7 +297,7 @@ class ProtectPanel(Panel):
     def can_keep(self) -> bool:
         """Whether the present settings can be kept as a candidate (Ctrl+B)."""
         fits = self._view is not None and self._view.feasible and self._bench.data is not None
-        return fits and not self._keep_job and not self._bench.stale
+        return fits and not self._keep_job and not self._bench.stale and not self._bench.unread
 
     @Slot()
     def keep(self) -> None:
@@ -438,6 +359,7 @@ class ProtectPanel(Panel):
         self.settings.edited.connect(self._on_edited)
         self.settings.searchAgainAsked.connect(self._on_search_again)
         self.settings.paused.connect(self._on_paused)
+        self.settings.read.connect(self._on_read)
         self.result = ResultPane(self._theme, self._bench.hub)
         self._private = PrivateSide(self._bench, self.settings, self.result, self)
         self.result.asked.connect(self._on_asked)
@@ -527,8 +449,9 @@ class ProtectPanel(Panel):
         else:
             self._right.setCurrentWidget(self._page)
             self._show_search()
-        self._header.show_data(bench.data, possible=missing is None)
+        self._header.show_data(bench.data, possible=missing is None and not bench.unread)
         self._update_buttons()
+        self._on_read()
 
     def _show_search(self) -> None:
         bench = self._bench
@@ -610,7 +533,10 @@ class ProtectPanel(Panel):
             explored = self._bench.explored
             advised = explored is not None and explored.advises
             self.result.deck.offer_page(EXAMPLE, offered=advised)
-            self.result.deck.set_stale(False)
+            old = unread_words(self._bench.unread) if self._bench.unread else ""
+            self.result.deck.set_stale(bool(old), old)
+            if old:
+                self.result.show_band("caution", old)
         else:
             self.later(_DRAW)
         self.viewed.emit(self._view)
@@ -683,6 +609,10 @@ class ProtectPanel(Panel):
         """Search when the last result is of another state, and show what is known."""
         if not changes <= _UNSEEN and not self._search_if_wanted():  # a search tells of itself
             self._refresh()
+
+    @Slot()
+    def _on_read(self) -> None:
+        self._bench.set_unread(self.settings.unread)
 
     @Slot(object)
     def _on_view(self, answer: LiveAnswer) -> None:

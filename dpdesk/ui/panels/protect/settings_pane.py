@@ -159,9 +159,13 @@ class AccuracyBox(QFrame):
 
 
 class BudgetBox(QFrame):
-    """``edited(dict)`` carries changed keys of the plan's budget; None takes a key away."""
+    """``edited(dict)`` carries changed keys of the plan's budget; None takes a key away.
+
+    ``read()`` comes after each change of the limit, when :attr:`unread` may be another.
+    """
 
     edited = Signal(object)
+    read = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -238,6 +242,16 @@ class BudgetBox(QFrame):
                 whole = line.fontMetrics().horizontalAdvance(line.placeholderText())
                 line.setMinimumWidth(whole + SPACE.l * 2)
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The label of the limit where what is written there is no limit."""
+        return (self.tr("Limit"),) if self._wrong and not self.isHidden() else ()
+
+    @property
+    def _wrong(self) -> bool:
+        number = typed_exact(self.limit.text())
+        return bool(self.limit.text().strip()) and (number is None or number < 0)
+
     def _line(self, lines: QFormLayout, name: str, example: str, tip: str) -> QLineEdit:
         label, line = QLabel(name), QLineEdit()
         label.setBuddy(line)
@@ -254,19 +268,16 @@ class BudgetBox(QFrame):
     @Slot(str)
     def _on_limit(self, text: str) -> None:
         number = typed_exact(text)
-        good = number is not None and number >= 0
-        if good or not text.strip():
+        if not self._wrong:
             self._error.hide()
-            self.edited.emit({"limit": plain_number(number) if good else None})
+            self.edited.emit({"limit": None if number is None else plain_number(number)})
+        self.read.emit()
 
     @Slot()
     def _check(self) -> None:
-        text = self.limit.text().strip()
-        number = typed_exact(text)
-        wrong = bool(text) and (number is None or number < 0)
         words = self.tr("✕ The limit is “{text}”, expected a number such as 2.0.")
-        self._error.setText(words.format(text=text))
-        self._error.setVisible(wrong)
+        self._error.setText(words.format(text=self.limit.text().strip()))
+        self._error.setVisible(self._wrong)
 
 
 TITLE_LETTERS = 32
@@ -466,7 +477,8 @@ class SettingsPane(HoldingArea):
     back to the default), and whether they go on with what is being typed into one field;
     ``searchAgainAsked()`` the choice by hand shall go; ``paused(bool)``;
     ``categoriesWanted(str, str)`` asks for categories of a dimension, as the form of a cube does,
-    ``fileAsked(FileField)`` for the file that a setting names.
+    ``fileAsked(FileField)`` for the file that a setting names; ``read()`` after each change, when
+    :attr:`unread` may be another.
     """
 
     methodChosen = Signal(str)
@@ -475,6 +487,7 @@ class SettingsPane(HoldingArea):
     paused = Signal(bool)
     categoriesWanted = Signal(str, str)
     fileAsked = Signal(object)
+    read = Signal()
 
     def __init__(self, methods: Sequence[Method], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -505,6 +518,7 @@ class SettingsPane(HoldingArea):
         self._place = column(gap=0)
         self._layout.addLayout(self._place)
         self.accuracy, self.budget, self.trial = AccuracyBox(), BudgetBox(), TrialBox()
+        self.budget.read.connect(self.read)
         for box in (self.accuracy, self.trial, self.budget):
             box.hide()
             self._layout.addWidget(box)
@@ -582,6 +596,17 @@ class SettingsPane(HoldingArea):
         unfinished = {key for key in form.errors() if old.get(key) == new.get(key)}
         if set(edits(form.values(), self._work, form_parameters(method))) - unfinished:
             form.set_values(new, unfinished)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Labels of fields that say something else than the work, but nothing that can be used."""
+        form, method = self._form, self._method
+        if form is None or method is None:
+            return ()
+        parameters, wrong = form_parameters(method), form.errors()
+        found = edits(form.values(), self._work, parameters) if wrong else {}
+        labels = [said(one.label) for one in parameters if one.key in wrong and one.key in found]
+        return (*labels, *self.budget.unread)
 
     def show_field_error(self, key: str, sentence: str) -> bool:
         """Show a sentence under a field; False when there is no such field."""
@@ -703,6 +728,7 @@ class SettingsPane(HoldingArea):
             stepping = isinstance(editor, NarrowCombo) and editor.by_keys
             self._typing = editor if stepping or isinstance(editor, _EDITORS) else None
             self.edited.emit(good, same)
+        self.read.emit()
 
     @Slot()
     def _on_focus(self) -> None:

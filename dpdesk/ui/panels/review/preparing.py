@@ -58,6 +58,7 @@ from dpdesk.ui.words.settings import (
     outlook_words,
     place_words,
     trial_verdict,
+    unread_words,
     untried_words,
     what_is_missing,
 )
@@ -710,6 +711,9 @@ class Preparing(QObject):
 
     def _missing(self) -> Missing | None:
         bench, data = self._bench, self._bench.data
+        if bench.unread:
+            title = self.tr("Not all settings can be used")
+            return Missing(PROTECT, title, unread_words(bench.unread))
         columns = data.columns if data is not None else ()
         return what_is_missing(
             Situation(data is not None, bench.loading, columns, bench.work, bench.method)
