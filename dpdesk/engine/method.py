@@ -329,8 +329,11 @@ class Method(ABC):
         """The roles of the columns where parameters say more of them than the plan's roles."""
         return roles
 
-    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
-        """Roles of the columns whose hierarchies are used; quasi-identifiers get one made."""
+    def roles_with_hierarchy(self, parameters: Mapping[str, object]) -> tuple[Role, ...]:
+        """Roles of the columns whose hierarchies are used; quasi-identifiers get one made.
+
+        ``parameters`` may be those of a plan that is not checked yet.
+        """
         return (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
 

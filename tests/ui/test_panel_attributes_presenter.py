@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from dpdesk.app.types import ColumnProfile, ColumnType, Role, ValueCount, WorkState
+from dpdesk.app.types import (
+    ColumnProfile,
+    ColumnType,
+    DataProfile,
+    Role,
+    ValueCount,
+    WorkState,
+)
 from dpdesk.core.schema import RoleSuggestion
 from dpdesk.ui.panels.attributes.presenter import (
     ROLES,
@@ -13,6 +20,7 @@ from dpdesk.ui.panels.attributes.presenter import (
     caution,
     filtered,
     next_role,
+    rows_of,
     status,
     suggestions,
     warning,
@@ -102,6 +110,16 @@ def test_nothing_is_doubtful_as_long_as_nothing_was_decided() -> None:
     assert caution(decided, 0, needed=False) == ""
     assert status(decided, 0).note == "mark a quasi-identifier"
     assert status(decided, 0, needed=False).note == ""
+    assert status([Row("a", Role.QUASI_IDENTIFIER, column())], 1, needed=False).note == ""
+
+
+def test_what_releases_no_rows_makes_no_column_doubtful() -> None:
+    table = DataProfile("t", 100, (column("a", unique=100),), {})
+    work = WorkState(roles={"a": Role.INSENSITIVE})
+    (row,) = rows_of(("a",), table, work)
+    assert "value of their own" in row.warning
+    (row,) = rows_of(("a",), table, work, released=False)
+    assert row.warning == ""
 
 
 @pytest.mark.parametrize(

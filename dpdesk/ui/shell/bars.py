@@ -139,7 +139,8 @@ class StatusFacts:
 
     ``k_before`` and ``k_after`` are the smallest groups of the table as read and as it would be
     released; ``protection`` stands in their place where something else protects, such as ε.
-    ``released`` are the rows of a release that is open without its data. ``stale`` marks numbers of
+    ``grouped`` says that rows are made alike, so that there will be a smallest group. ``released``
+    are the rows of a release that is open without its data. ``stale`` marks numbers of
     settings that have been changed since.
     """
 
@@ -151,6 +152,7 @@ class StatusFacts:
     protection: str = ""
     released: int | None = None
     stale: bool = False
+    grouped: bool = True
 
 
 class Trail(QFrame):
@@ -237,6 +239,9 @@ class StatusStrip(QStatusBar):
         if facts.protection:
             words = self.tr("What protects the release: the privacy loss, or the size of groups")
             self._show("k", old + facts.protection, words)
+            return
+        if not facts.grouped and facts.k_before is None and facts.k_after is None:
+            self._show("k", "", "")
             return
         smallest = "–" if facts.k_before is None else grouped(facts.k_before)
         if facts.k_after is not None:

@@ -25,6 +25,8 @@ from dpdesk.app.types import (
     VerifyReport,
     WorkState,
 )
+from dpdesk.core.capabilities import Content
+from dpdesk.core.schema import Role
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.shell.bars import HistoryStep
@@ -131,6 +133,28 @@ class WorkbenchState(QObject):
     def spends(self) -> bool:
         """Whether the chosen method adds noise from a budget, whatever columns are tagged as."""
         return self.method is not None and bool(self.method.capabilities.spends)
+
+    @property
+    def hierarchy_roles(self) -> tuple[Role, ...]:
+        """Roles of the columns whose hierarchies the chosen method uses; usual ones without one."""
+        usual = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        method = self.method
+        return usual if method is None else method.roles_with_hierarchy(self.work.parameters)
+
+    @property
+    def generalises(self) -> bool:
+        """Whether the chosen method makes rows alike, which needs columns marked for it.
+
+        So does the method that is still to be chosen, as far as anybody knows.
+        """
+        method = self.method
+        rows = method is None or self.releases_rows
+        return rows and Role.QUASI_IDENTIFIER in self.hierarchy_roles
+
+    @property
+    def releases_rows(self) -> bool:
+        """Whether the chosen method releases rows, so that columns can be released as they are."""
+        return self.method is None or self.method.capabilities.content is Content.ROWS
 
     @property
     def explored(self) -> Explored | None:

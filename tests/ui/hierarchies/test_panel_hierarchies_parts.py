@@ -35,7 +35,7 @@ from dpdesk.ui.panels.hierarchies.tasks import (
     shown,
 )
 from dpdesk.ui.panels.hierarchies.tree_pane import HierarchyTree, TreePane
-from dpdesk.ui.shell import Mark
+from dpdesk.ui.shell import Mark, PanelStatus
 from dpdesk.ui.theme import ThemeManager
 
 ROWS = [["a", "x", "*"], ["b", "y", "*"], ["c", "x", "*"], ["d", "y", "*"], ["", "", "*"]]
@@ -237,8 +237,12 @@ def test_the_step_says_how_far_it_is(states: tuple[State, ...], mark: Mark, note
     assert presenter.status(entries).note == note
 
 
-def test_nobody_is_told_to_tag_what_a_method_with_noise_does_not_ask_for() -> None:
+def test_nobody_is_told_to_tag_what_a_method_does_not_ask_for() -> None:
     assert presenter.status((), wanted=False).note == ""
+    ready = presenter.Entry("a", False, State.READY, "")
+    assert presenter.status((ready,), wanted=False) == PanelStatus(Mark.OPEN, "")
+    bad = presenter.Entry("b", False, State.LACKING, "")
+    assert presenter.status((ready, bad), wanted=False).note == "look at b"
 
 
 def test_choices_are_named_in_words() -> None:

@@ -125,7 +125,7 @@ class Anatomy(DrawnRowsMethod):
             for name, role in roles.items()
         }
 
-    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+    def roles_with_hierarchy(self, parameters: Mapping[str, object]) -> tuple[Role, ...]:
         """See :meth:`Method.roles_with_hierarchy`: none is used."""
         return ()
 

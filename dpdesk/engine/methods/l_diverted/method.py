@@ -17,7 +17,7 @@ from dpdesk.core.capabilities import (
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import EVERYONE, Attacker, MethodCard
-from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.parameters import Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.core.query import Answer, Query
 from dpdesk.core.recoding import Recoding
@@ -199,7 +199,7 @@ class LDiverted(DrawnRowsMethod):
         recoded = {} if recoding is None else dict(recoding.mapping)
         return true_answer(query, given, token, recoded)
 
-    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+    def roles_with_hierarchy(self, parameters: Mapping[str, object]) -> tuple[Role, ...]:
         """See :meth:`Method.roles_with_hierarchy`: quasi-identifiers' are used for k alone."""
         first = () if parameters.get("k") is None else (Role.QUASI_IDENTIFIER,)
         return (*first, Role.SENSITIVE)

@@ -156,7 +156,7 @@ class RandomisedResponse(DrawnRowsMethod, PaidRowsMethod):
 
         return true_answer(query, given, token)
 
-    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+    def roles_with_hierarchy(self, parameters: Mapping[str, object]) -> tuple[Role, ...]:
         """See :meth:`Method.roles_with_hierarchy`: none is used."""
         return ()
 

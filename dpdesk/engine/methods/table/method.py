@@ -171,7 +171,7 @@ class ProtectedTables(CellsMethod):
     effective_roles = staticmethod(effective_roles)
     pseudonyms: ClassVar[str] = "it releases tables, which hold no rows of persons"
 
-    def roles_with_hierarchy(self, parameters: Mapping[str, ParameterValue]) -> tuple[Role, ...]:
+    def roles_with_hierarchy(self, parameters: Mapping[str, object]) -> tuple[Role, ...]:
         """See :meth:`Method.roles_with_hierarchy`: dimensions have subtotals."""
         return (Role.QUASI_IDENTIFIER,)
 

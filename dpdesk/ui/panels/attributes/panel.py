@@ -334,9 +334,9 @@ class AttributesPanel(Panel):
         return tuple(self._rows)
 
     def status(self) -> PanelStatus:
-        """Done when there is a quasi-identifier and nothing is doubtful."""
+        """Done when there is a quasi-identifier and nothing is doubtful; only what is needed."""
         self._settle()
-        return status(self._rows, len(self._qis), needed=not self._workbench.spends)
+        return status(self._rows, len(self._qis), needed=self._workbench.generalises)
 
     def point_at(self, column: str) -> None:
         """Choose the row of a column."""
@@ -402,7 +402,9 @@ class AttributesPanel(Panel):
         bench = self._workbench
         columns = () if bench.data is None else bench.data.columns
         drawn = drawn_columns(bench.context.registry.about(bench.work.method), bench.work)
-        self._rows = rows_of(columns, bench.profile, bench.work, drawn)
+        self._rows = rows_of(
+            columns, bench.profile, bench.work, drawn, released=bench.releases_rows
+        )
         self._qis = quasi_identifiers(columns, bench.work)
 
     def _show(self) -> None:
@@ -426,7 +428,7 @@ class AttributesPanel(Panel):
         if counted:
             self.grid.fit_columns()
         self._header.set_line(line(self._rows, len(self._qis)))
-        text = caution(self._rows, len(self._qis), needed=not self._workbench.spends)
+        text = caution(self._rows, len(self._qis), needed=self._workbench.generalises)
         if not text:
             self.band.clear()
         elif text != self.band.text:
@@ -445,10 +447,11 @@ class AttributesPanel(Panel):
                 "Give every column without a role the one that is suggested; one undo takes it back"
             )
         )
-        self.next_button.setEnabled(bool(self._qis))
+        needed = self._workbench.generalises and not self._qis
+        self.next_button.setEnabled(not needed)
         self.next_button.setToolTip(
             self.tr("Continue: say how values may become coarser (Ctrl+3)")
-            if self._qis
+            if not needed
             else self.tr("Mark at least one quasi-identifier first")
         )
         set_look(self.accept_button, "" if self._qis else "primary")

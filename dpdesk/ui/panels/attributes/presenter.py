@@ -76,15 +76,23 @@ def rows_of(
     profile: DataProfile | None,
     work: WorkState,
     drawn: Sequence[str] = (),
+    *,
+    released: bool = True,
 ) -> list[Row]:
-    """All columns of the data, with what they are and what is wrong with that."""
+    """All columns of the data, with what they are and what is wrong with that.
+
+    ``drawn`` are columns of which no value is released; ``released``: rows are, so that columns
+    may be released as they are.
+    """
     known = {} if profile is None else {column.name: column for column in profile.columns}
     return [
         Row(
             name,
             work.roles.get(name),
             known.get(name),
-            "" if name in drawn else warning(work.roles.get(name), known.get(name)),
+            warning(work.roles.get(name), known.get(name))
+            if released and name not in drawn
+            else "",
             work.pseudonym(name) is not None,
             name in drawn,
         )
@@ -198,7 +206,7 @@ def line(rows: Sequence[Row], qis: int) -> str:
 def caution(rows: Sequence[Row], qis: int, *, needed: bool = True) -> str:
     """What is doubtful about the roles as a whole; empty if nothing.
 
-    ``needed``: the method protects what quasi-identifiers tell.
+    ``needed``: the method makes rows alike by quasi-identifiers.
     """
     doubtful = [row.name for row in rows if row.role is not None and row.warning]
     parts: list[str] = []
@@ -223,12 +231,12 @@ def caution(rows: Sequence[Row], qis: int, *, needed: bool = True) -> str:
 
 def status(rows: Sequence[Row], qis: int, *, needed: bool = True) -> PanelStatus:
     """What the navigation shows; ``needed`` as of :func:`caution`."""
-    if not rows or not (qis or needed):
-        return PanelStatus(Mark.OPEN, "")
-    if not qis:
+    if rows and needed and not qis:
         return PanelStatus(Mark.OPEN, translate("AttributesPanel", "mark a quasi-identifier"))
     if any(row.role is not None and row.warning for row in rows):
         return PanelStatus(Mark.ATTENTION, translate("AttributesPanel", "a role is doubtful"))
+    if not rows or not needed:
+        return PanelStatus(Mark.OPEN, "")
     text = translate("AttributesPanel", "{count} quasi-identifiers")
     if qis == 1:
         text = translate("AttributesPanel", "{count} quasi-identifier")

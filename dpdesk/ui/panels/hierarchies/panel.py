@@ -124,6 +124,7 @@ class Workplace(QWidget):
 
 DEBOUNCE_MS = 250
 _MINE = {Aspect.DATA, Aspect.PROFILE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.SOURCE}
+_CHOSEN = {Aspect.METHOD, Aspect.PARAMETERS}
 _AGAIN: Changes = frozenset({Aspect.ROLES})  # list and show again, but keep a draft
 _ATTRIBUTES, _DATA, _REMOVE, _IMPORT = "attributes", "data", "remove", "import"
 
@@ -164,7 +165,10 @@ class HierarchiesPanel(Panel):
 
     def status(self) -> PanelStatus:
         """How many attributes have a hierarchy, or which one needs a look."""
-        return presenter.status(self._entries, wanted=not self._workbench.spends)
+        bench = self._workbench
+        roles = bench.hierarchy_roles
+        used = [one for one in self._entries if bench.work.role(one.attribute) in roles]
+        return presenter.status(used, wanted=bench.generalises)
 
     def point_at(self, column: str) -> None:
         """Choose an attribute."""
@@ -244,11 +248,8 @@ class HierarchiesPanel(Panel):
         self._empty_roles = EmptyState(
             self._theme,
             "attributes",
-            self.tr("No quasi-identifier yet"),
-            self.tr(
-                "Hierarchies are for attributes that others could know about a person. Mark "
-                "one attribute as a quasi-identifier."
-            ),
+            "",
+            "",
             ((_ATTRIBUTES, self.tr("Go to Attributes")),),
         )
         for page in (self._build_work(), self._empty_roles, self._empty_data):
@@ -321,7 +322,7 @@ class HierarchiesPanel(Panel):
         """Show the attributes and the hierarchy of one of them."""
         if changes & {Aspect.HIERARCHIES, Aspect.DATA}:
             self._drop_draft()
-        if changes & _MINE:
+        if changes & _MINE or changes & _CHOSEN:
             self._refresh()
 
     def _list(self) -> None:
@@ -356,7 +357,9 @@ class HierarchiesPanel(Panel):
         self.statusChanged.emit()
 
     def _choose_page(self, has_data: bool, has_quasi: bool) -> None:
-        self.next.setVisible(has_data and has_quasi)
+        needed = self._workbench.generalises
+        self.next.setVisible(has_data and (has_quasi or not needed))
+        self._tell_roles(needed=needed)
         if has_data and has_quasi:
             self.pages.setCurrentIndex(0)
             self.header.set_line(presenter.headline(self._entries))
@@ -372,6 +375,22 @@ class HierarchiesPanel(Panel):
                 self.tr("No data yet"),
                 self.tr("Open a data file first; then its attributes can be made coarser here."),
             )
+
+    def _tell_roles(self, *, needed: bool) -> None:
+        """Say what is missing where there is no quasi-identifier, or that nothing is."""
+        if needed:
+            title = self.tr("No quasi-identifier yet")
+            text = self.tr(
+                "Hierarchies are for attributes that others could know about a person. Mark "
+                "one attribute as a quasi-identifier."
+            )
+        else:
+            title = self.tr("No hierarchy needed")
+            text = self.tr(
+                "The chosen method works without. To make one for an attribute all the same, "
+                "mark it as a quasi-identifier."
+            )
+        self._empty_roles.set_texts(title, text)
 
     def _choice(self) -> HierarchyChoice | None:
         """What is looked at: the draft, else what the work has."""

@@ -106,16 +106,16 @@ def choice_words(choice: HierarchyChoice | None) -> str:
 
 
 def status(entries: Sequence[Entry], *, wanted: bool = True) -> PanelStatus:
-    """What the navigation shows; ``wanted``: the method generalises quasi-identifiers."""
+    """What the navigation shows; ``wanted``: the method makes rows alike by quasi-identifiers."""
     needed = [one for one in entries if not one.optional]
     bad = [one for one in entries if one.state in (State.LACKING, State.FAILED)]
-    if not needed and not wanted:
-        return PanelStatus(Mark.OPEN, "")
-    if not needed:
+    if wanted and not needed:
         return PanelStatus(Mark.OPEN, translate("Hierarchies", "mark a quasi-identifier first"))
     if bad:
         words = translate("Hierarchies", "look at {name}")
         return PanelStatus(Mark.ATTENTION, words.format(name=bad[0].attribute))
+    if not wanted:
+        return PanelStatus(Mark.OPEN, "")
     made = sum(one.state is State.READY for one in needed)
     words = translate("Hierarchies", "{n} of {total} have one")
     mark = Mark.DONE if made == len(needed) else Mark.OPEN
