@@ -14,6 +14,7 @@ from math import comb
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import counted, joined, msg
 from dpdesk.core.parameters import (
+    DecimalParameter,
     Nested,
     NestedParameter,
     Parameter,
@@ -62,6 +63,20 @@ class PositiveParameter(Parameter):
         """See :meth:`Parameter.range_text`."""
         end = "" if self.below is None else msg(" and below {below}", below=number_text(self.below))
         return msg("a number above 0{end}", end=end)
+
+
+@dataclass(frozen=True)
+class PartParameter(DecimalParameter):
+    """A part of something, perhaps more than all of it: forms show and take it in percent.
+
+    ``whole`` is the number by which a plan means all of it: 1, or 100 where plans write percent.
+    """
+
+    whole: int = 1
+
+    def percent(self, number: Fraction) -> str:
+        """A number of a plan as forms write it: ``12.5 %``."""
+        return f"{number_text(number * 100 / self.whole)} %"
 
 
 @dataclass(frozen=True)

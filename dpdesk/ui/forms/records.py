@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from dpdesk.core.cube_parameters import PositiveParameter
+from dpdesk.core.cube_parameters import PartParameter, PositiveParameter
 from dpdesk.core.errors import InputError
 from dpdesk.core.parameters import (
     Among,
@@ -123,7 +123,7 @@ class NumberLine(Field):
         self._name(self.line)
         self.line.setToolTip(parameter.help)
         usual = exact_number(parameter.as_plain(parameter.default_value()))
-        self.line.setPlaceholderText("" if usual is None else marked(number_text(usual)))
+        self.line.setPlaceholderText("" if usual is None else self._written(usual))
         column(self).addWidget(self.line)
         self.line.textEdited.connect(self.edited)
         self.line.editingFinished.connect(self.left)
@@ -136,15 +136,22 @@ class NumberLine(Field):
     def plain(self) -> object:
         """See :meth:`Field.plain`; a text that is no number stays for its error."""
         text = self.line.text().strip()
-        number = typed_number(text, fractions=True) if text else None
-        return (text or None) if number is None else plain_number(Fraction(number))
+        number = self._typed(text) if text else None
+        return (text or None) if number is None else plain_number(number)
 
     def set_plain(self, value: object) -> None:
         """See :meth:`Field.set_plain`."""
         number = exact_number(value)
         if number is None or self.plain() != plain_number(number):
             given = "" if value is None else str(value)
-            self.line.setText(given if number is None else marked(number_text(number)))
+            self.line.setText(given if number is None else self._written(number))
+
+    def _written(self, number: Fraction) -> str:
+        return marked(number_text(number))
+
+    def _typed(self, text: str) -> Fraction | None:
+        number = typed_number(text, fractions=True)
+        return None if number is None else Fraction(number)
 
     def problem(self) -> str:
         """See :meth:`Field.problem`."""
@@ -161,6 +168,31 @@ class NumberLine(Field):
                 name=self.parameter.label, expected=range_words(self.parameter)
             )
         return ""
+
+
+class PartLine(NumberLine):
+    """A part that is typed in percent, with its sign or without."""
+
+    def __init__(self, parameter: PartParameter) -> None:
+        self._part = parameter
+        super().__init__(parameter)
+        if not self.line.placeholderText():
+            self.line.setPlaceholderText("%")
+        self.line.editingFinished.connect(self._on_left)
+
+    def _written(self, number: Fraction) -> str:
+        return marked(self._part.percent(number))
+
+    def _typed(self, text: str) -> Fraction | None:
+        number = super()._typed(text.removesuffix("%").strip())
+        return None if number is None else number * self._part.whole / 100
+
+    @Slot()
+    def _on_left(self) -> None:
+        """Write the sign of a number that was typed without it."""
+        text = self.line.text().strip()
+        if text and not text.endswith("%") and self._typed(text) is not None:
+            self.line.setText(f"{text} %")
 
 
 class MarkField(Field):
@@ -207,6 +239,8 @@ def form_field(parameter: Parameter, *, live: bool = False) -> Field:
 
 def _entry_field(parameter: Parameter) -> Field:
     """The field of one entry of a record, which takes less room than one of a form."""
+    if isinstance(parameter, PartParameter):
+        return PartLine(parameter)
     if isinstance(parameter, _NUMBERS):
         return NumberLine(parameter)
     if isinstance(parameter, FlagParameter):

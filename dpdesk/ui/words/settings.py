@@ -24,6 +24,7 @@ from dpdesk.app.types import (
     WorkState,
 )
 from dpdesk.core.capabilities import ESTIMATED, Capabilities
+from dpdesk.core.cube_parameters import PartParameter
 from dpdesk.core.errors import InputError
 from dpdesk.core.hierarchy import level_words
 from dpdesk.core.labels import Variable
@@ -41,7 +42,15 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.plain import freeze, number_text
 from dpdesk.ui.jobs import JobFailed
-from dpdesk.ui.words.numbers import figure_words, grouped, marked, marked_within, quoted, shortened
+from dpdesk.ui.words.numbers import (
+    figure_words,
+    grouped,
+    marked,
+    marked_within,
+    quoted,
+    shortened,
+    tied,
+)
 from dpdesk.ui.words.spoken import inside, said
 
 translate = QCoreApplication.translate
@@ -216,6 +225,8 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
         return str(value)
     if isinstance(parameter, ShareParameter) and isinstance(exact, int | Fraction):
         return figure_words(float(exact), "share")
+    if isinstance(parameter, PartParameter) and isinstance(exact, int | Fraction):
+        return tied(marked(parameter.percent(Fraction(exact))))
     if isinstance(exact, bool):
         return translate("Cells", "yes") if exact else translate("Cells", "no")
     if isinstance(exact, Fraction):
@@ -226,7 +237,7 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
 
 
 def _records_words(records: Records, value: object) -> str:
-    """Rules and measures as their form shows them: ``p-percent rule: Closer than % 10``."""
+    """Rules and measures as their form shows them: ``p-percent rule: Closer than 10 %``."""
     if isinstance(value, list | tuple):
         return "; ".join(_records_words(records, one) for one in value)
     variant = records.variant_of(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,9 +10,16 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from dpdesk.core.cube_parameters import PartParameter
 from dpdesk.core.language import voice_of
 from dpdesk.core.language.catalogue import PAGES, TEXTS
-from dpdesk.core.parameters import ChoiceParameter, Parameter, Records, StructuredParameter
+from dpdesk.core.parameters import (
+    ChoiceParameter,
+    DecimalParameter,
+    Parameter,
+    Records,
+    StructuredParameter,
+)
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.forms.columns import DimensionsField, FormContext
@@ -169,7 +177,7 @@ def test_rules_are_added_and_all_of_them_taken_away(qtbot: QtBot, theme: ThemeMa
     field.more.click()
     assert field.plain() == [{"rule": "threshold", "n": 3}]
     field.more.click()
-    assert field.problem() == "“Closer than %” is missing."
+    assert field.problem() == "“Closer than” is missing."
     number(field.lines[1], "p").setText("10")
     assert field.plain() == [{"rule": "threshold", "n": 3}, {"rule": "p-percent", "p": 10}]
     for line in tuple(field.lines):
@@ -183,7 +191,7 @@ def test_a_rule_of_another_kind_keeps_the_number_that_both_have(
     field = made("table", "rule", qtbot)
     field.set_plain([{"rule": "p-percent", "p": 12}])
     take(field.lines[0], "p/q rule")
-    assert field.problem() == "“Known to %” is missing."
+    assert field.problem() == "“Known to” is missing."
     number(field.lines[0], "q").setText("80")
     assert field.plain() == [{"rule": "pq", "p": 12, "q": 80}]
     number(field.lines[0], "p").setText("x")
@@ -198,8 +206,11 @@ def test_what_everyone_knows_is_checked_in_a_box(qtbot: QtBot, theme: ThemeManag
     with qtbot.waitSignal(field.edited):
         qtbot.keyClick(mark.box, Qt.Key.Key_Space)
     assert field.plain() == {"lower": 0, "present": True}
-    number(field.lines[0], "upper").setText("0.5")
-    assert field.problem() == "The upper share must be 1 or more."
+    number(field.lines[0], "upper").setText("50")
+    assert field.problem() == "The upper share must be 100\u00a0% or more."
+    number(field.lines[0], "upper").setText("150 %")
+    assert field.plain() == {"lower": 0, "upper": 1.5, "present": True}
+    assert not field.problem()
     assert field.more.isHidden()
     assert field.lines[0].remove.isHidden()
 
@@ -353,7 +364,7 @@ def test_households_are_swapped_by_columns_and_a_share(qtbot: QtBot, theme: Them
     assert field.problem() == "“Columns exchanged” is missing."
     field.lines[0].fields["columns"].set_plain(["age"])
     assert field.problem() == "“Share of households” is missing."
-    number(field.lines[0], "share").setText("0.05")
+    number(field.lines[0], "share").setText("5")
     assert field.plain() == {"columns": ["age"], "share": 0.05}
     field.lines[0].fields["match"].set_plain(["health"])
     assert field.plain() == {"columns": ["age"], "match": ["health"], "share": 0.05}
@@ -382,3 +393,34 @@ def test_statuses_may_be_a_file_and_merged_values_an_outline(
     merge.set_plain({"region": {"both": ["north", "south"]}})
     assert merge.plain() == {"region": {"both": ["north", "south"]}}
     assert range_words(by_key["merge"]) == range_words(by_key["rule"]) == ""
+
+
+def test_parts_are_typed_in_percent_and_plans_keep_their_numbers(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    field = made("table", "rule", qtbot)
+    field.set_plain([{"rule": "threshold", "n": 3}, {"rule": "p-percent", "p": 12.5}])
+    closer, near = number(field.lines[1], "p"), number(field.lines[0], "range")
+    assert closer.text() == "12.5 %"
+    assert (near.text(), near.placeholderText()) == ("", "10 %")
+    qtbot.keyClicks(near, "2.5")
+    qtbot.keyClick(near, Qt.Key.Key_Return)
+    assert near.text() == "2.5 %"
+    assert field.plain() == [
+        {"rule": "threshold", "n": 3, "range": 0.025},
+        {"rule": "p-percent", "p": 12.5},
+    ]
+    near.setText("some %")
+    assert field.problem().startswith("“some %” is not a number")
+
+
+def test_every_share_of_a_record_is_in_percent() -> None:
+    """Entries that speak of shares or percent show a sign; symbols stay as others write them."""
+    for parameter in parameters().values():
+        assert parameter.records is not None
+        for variant in parameter.records.variants:
+            for entry in variant.entries:
+                text = f"{entry.label} {entry.help}"
+                if isinstance(entry, DecimalParameter) and re.search(r"share|percent|%", text):
+                    named = entry.label in {"α", "β", "Quantile"}
+                    assert isinstance(entry, PartParameter) is not named, text

@@ -51,9 +51,9 @@ def test_what_is_checked_and_fractions_are_said_as_people_write_them(
     changes = {"attacker": {"lower": Decimal("0.5"), "present": True}, "swap": swap}
     made = worded(SetParameters(changes), method, known)
     assert made.label == (
-        "What everyone knows of a cell: At least this share of it 0.5, That no suppressed cell is "
-        "empty yes, Swap households: Columns exchanged region, Equal in age, Share of households "
-        "0.05"
+        "What everyone knows of a cell: At least this share of it 50\u00a0%, That no suppressed "
+        "cell is empty yes, Swap households: Columns exchanged region, Equal in age, Share of "
+        "households 5\u00a0%"
     )
 
 
@@ -109,7 +109,7 @@ def test_of_a_table_what_changed_is_said(
         (
             {"rule": [{"rule": "threshold", "n": 3}, {"rule": "p-percent", "p": 15}]},
             "Rules for unsafe cells: Too few contributors: Contributors at least 3; "
-            "p-percent rule: Closer than % 15",
+            "p-percent rule: Closer than 15\u00a0%",
         ),
         ({"measure": "count"}, "In each cell: Number of rows"),
         ({"measure": {"sum": "pay"}}, "In each cell: Sum of a column: Column pay"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from dpdesk.core.cube_parameters import PartParameter
 from dpdesk.core.parameters import (
     Among,
     ColumnParameter,
-    DecimalParameter,
     FlagParameter,
     IntegerParameter,
     Parameter,
@@ -35,7 +35,7 @@ from dpdesk.core.table_parameters import (
 )
 
 _CLOSE = "No one may estimate another's contribution more closely than this"
-_CLOSER = DecimalParameter("p", "Closer than %", _CLOSE, required=True)
+_CLOSER = PartParameter("p", "Closer than", _CLOSE, required=True, whole=100)
 
 RULES = Records(
     (
@@ -49,7 +49,7 @@ RULES = Records(
                     required=True,
                     minimum=1,
                 ),
-                DecimalParameter(
+                PartParameter(
                     "range",
                     "Protection range",
                     "Share of its value by which an unsafe cell is protected on either side",
@@ -73,11 +73,12 @@ RULES = Records(
                     required=True,
                     minimum=1,
                 ),
-                DecimalParameter(
+                PartParameter(
                     "k",
-                    "At most %",
+                    "At most",
                     "The share of the cell that they may make up, in percent",
                     required=True,
+                    whole=100,
                 ),
             ),
             {"rule": DOMINANCE},
@@ -87,11 +88,12 @@ RULES = Records(
             "p/q rule",
             (
                 _CLOSER,
-                DecimalParameter(
+                PartParameter(
                     "q",
-                    "Known to %",
+                    "Known to",
                     "How closely everyone knows a contribution beforehand, in percent",
                     required=True,
+                    whole=100,
                 ),
             ),
             {"rule": PQ},
@@ -234,21 +236,21 @@ def _known_bounds(record: Mapping[str, object]) -> str:
     lower = exact_number(record.get("lower", 0))
     upper = exact_number(record.get("upper", 1))
     if lower is not None and not 0 <= lower <= 1:
-        return "The lower share must be between 0 and 1."
-    return "" if upper is None or upper >= 1 else "The upper share must be 1 or more."
+        return "The lower share must be between 0 and 100 %."
+    return "" if upper is None or upper >= 1 else "The upper share must be 100 % or more."
 
 
 ATTACKER = Records(
     (
         Variant(
             entries=(
-                DecimalParameter(
+                PartParameter(
                     "lower",
                     "At least this share of it",
                     "Everyone knows that a cell is at least this share of its true value",
                     default=Fraction(0),
                 ),
-                DecimalParameter(
+                PartParameter(
                     "upper",
                     "At most this share of it",
                     "Everyone knows that a cell is at most this share of its true "
@@ -279,10 +281,10 @@ SWAP = Records(
                 TextListParameter(
                     "match", "Equal in", "Columns in which two households must agree to be matched"
                 ),
-                DecimalParameter(
+                PartParameter(
                     "share",
                     "Share of households",
-                    "The share of all households that changes places, such as 0.05",
+                    "The share of all households that changes places, such as 5 %",
                     required=True,
                 ),
             ),
@@ -303,11 +305,12 @@ REQUEST = Records(
             entries=(
                 _column("column", "Column", "Column that says who asks", required=True),
                 _VALUES,
-                DecimalParameter(
+                PartParameter(
                     "k",
-                    "More than %",
+                    "More than",
                     "A cell is unsafe where one who asks contributed more of it, in percent",
                     default=Fraction(0),
+                    whole=100,
                 ),
             ),
         ),
