@@ -29,7 +29,7 @@ from dpdesk.core.schema import (
     with_names,
 )
 from dpdesk.core.source_spec import applies, given_keys, source_format
-from dpdesk.project.work import HierarchyChoice, OpenWork, WorkState
+from dpdesk.project.work import THE_WORK, HierarchyChoice, OpenWork, WorkState
 
 STEP = "Check the file against the plan"
 
@@ -233,7 +233,7 @@ def spelled_work(work: WorkState, columns: Sequence[str]) -> WorkState:
     Raises InputError ``plan.name-forms`` where two names of the work are one column.
     """
     spelled = spelling(columns)
-    check_one_each(dict.fromkeys((*work.roles, *work.hierarchies)), spelled, "The plan")
+    check_one_each(dict.fromkeys((*work.roles, *work.hierarchies)), spelled, THE_WORK)
     source = work.source and work.source.spelled_as(columns)
     return _with_names(replace(work, source=source), spelled)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from dpdesk.core.charts import BarChart
@@ -162,3 +162,20 @@ def test_the_history_says_what_is_chosen_as_the_form_does(
     words = changes_words(bench.method, {"choose": choose}, before=before)
     assert "of, " not in words
     assert "pay" in words
+
+
+def test_a_refused_setting_is_called_as_in_the_form_and_shown(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    bench.apply(SetParameters({"domains": {"region": ["n", "s"], "pay": ["1", "2"]}}))
+    qtbot.waitUntil(lambda: bool(panel.result.band.text) and not panel.busy)
+    assert "“Declared categories” names “pay”" in panel.result.band.text
+    assert "domains" not in panel.result.band.text
+    assert "“Groups”" in panel.result.band.text
+    assert not panel.settings.budget.words.startswith("✕")
+    panel.result.band.triggered.emit("field:domains")
+    field = panel.settings.form.field("domains")
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert field.isAncestorOf(focused)

@@ -27,6 +27,7 @@ from dpdesk.core.source_spec import (
     unnamed,
     untyped,
 )
+from dpdesk.project.work import THE_WORK
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -133,7 +134,7 @@ def used_columns(
     """Those columns of the source that a plan's method may read, or that its query names."""
     from dpdesk.io.query_tree import folded
 
-    plan = plan.spelled_as(columns, "The plan")
+    plan = plan.spelled_as(columns, THE_WORK)
     roles = plan.column_roles(columns)
     said = set(texts_in(plan.protection.parameters))
     queried = {form(name) for name in named}

@@ -80,7 +80,9 @@ def try_work(
     What counts is how a release would read the source, so it is read again: the open data, whose
     reading depends on all rows, serve for nothing but their names.
     """
-    return _try(context, placed_work(work, "The plan"), token, report, data)
+    from dpdesk.project.work import THE_WORK
+
+    return _try(context, placed_work(work, THE_WORK), token, report, data)
 
 
 def _try(

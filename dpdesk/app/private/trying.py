@@ -19,7 +19,7 @@ from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.plan import HierarchyBuilder, HierarchyFile
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.engine.registry import noise_of, priced_of
-from dpdesk.project.work import THE_SETTINGS, WorkState
+from dpdesk.project.work import THE_SETTINGS, THE_WORK, WorkState
 
 if TYPE_CHECKING:
     from dpdesk.app.context import AppContext
@@ -65,9 +65,9 @@ def trying_input(
     def note(code: str, sentence: str) -> None:
         report(Note(code, sentence))
 
-    files = read_files(placed_work(work, "The plan"), token, note, plan.attributes)
+    files = read_files(placed_work(work, THE_WORK), token, note, plan.attributes)
     files = ranges_apart(files, data, note, OUTSIDE)
-    given = given_columns(plan, data, {}, files, "The plan", THE_SETTINGS, frozenset(by_hand))
+    given = given_columns(plan, data, {}, files, THE_WORK, THE_SETTINGS, frozenset(by_hand))
     return method, given
 
 

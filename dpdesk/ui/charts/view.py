@@ -70,9 +70,9 @@ from dpdesk.core.shown import drawable
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look
-from dpdesk.ui.widgets.states import ElidedLabel, in_window
+from dpdesk.ui.widgets.states import ElidedLabel
 from dpdesk.ui.words.numbers import figure_words, shortened
-from dpdesk.ui.words.spoken import said, said_line, spoken
+from dpdesk.ui.words.spoken import in_window, said, said_line, spoken
 
 if TYPE_CHECKING:
     from dpdesk.ui.charts.lattice_board import LatticeBoard

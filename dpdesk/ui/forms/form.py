@@ -40,8 +40,7 @@ from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import Mnemonics
-from dpdesk.ui.widgets.states import in_window
-from dpdesk.ui.words.spoken import said_line, spoken_parameter
+from dpdesk.ui.words.spoken import in_window, said_line, spoken_parameter
 
 
 class ParameterForm(QWidget):
@@ -49,12 +48,14 @@ class ParameterForm(QWidget):
 
     ``fileAsked(FileField)`` asks for the file that a setting names.
     A form with ``first`` keys shows these in this order, and folds the others away: they open by
-    a button, and by themselves where one of them has another value than its default.
+    a button, and by themselves where one of them has another value than its default, unless it is
+    ``filled`` by the form itself.
     """
 
     valuesChanged = Signal(object)
     fileAsked = Signal(object)
     first: tuple[str, ...] = ()
+    filled: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -115,7 +116,12 @@ class ParameterForm(QWidget):
         """Open the folded settings where one of them was set to something unusual."""
         for key, value in values.items():
             row = self._rows.get(key)
-            if row is None or key in self.first or value in (None, {}, [], ()):
+            if (
+                row is None
+                or key in self.first
+                or key in self.filled
+                or value in (None, {}, [], ())
+            ):
                 continue
             usual = row.field.parameter.as_plain(row.field.parameter.default_value())
             if value != usual:
@@ -175,9 +181,14 @@ class ParameterForm(QWidget):
         if row is None:
             return False
         row.show_error(sentence)
-        if sentence and key not in self.first:
-            self._more.setChecked(True)
+        if sentence:
+            self.unfold(key)
         return True
+
+    def unfold(self, key: str) -> None:
+        """Show the settings that are folded where this one is among them."""
+        if key not in self.first:
+            self._more.setChecked(True)
 
     def field(self, key: str) -> Field:
         """The field of a parameter; KeyError when there is none."""

@@ -30,8 +30,8 @@ from dpdesk.ui.telling import say_expanded
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, pixmap, set_look
 from dpdesk.ui.widgets.layouts import ASIDE, FlowBox, announce, column, row
 from dpdesk.ui.widgets.turning import BesideBox, BesideLayout
-from dpdesk.ui.words.numbers import figure_words, shortened, with_quotes
-from dpdesk.ui.words.spoken import said, spoken_guarantee
+from dpdesk.ui.words.numbers import figure_words, shortened
+from dpdesk.ui.words.spoken import in_window, said, spoken_guarantee
 
 
 class Lines(DataGrid):
@@ -425,14 +425,6 @@ class ElidedLabel(QLabel):
         if self.toolTip() in ("", self._cut):
             self._cut = shortened(self.text()) if self._shown() != self.text() else ""
             self.setToolTip(self._cut)
-
-
-def in_window(sentence: str) -> str:
-    """The sentence with controls instead of keys of a plan, and without the marks of a terminal.
-
-    Names and values are put in quotation marks.
-    """
-    return with_quotes(said(sentence))
 
 
 KINDS = ("info", "ok", "caution", "fail")

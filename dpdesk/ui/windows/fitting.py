@@ -35,10 +35,10 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.states import Lines, button, in_window, note
+from dpdesk.ui.widgets.states import Lines, button, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, quoted, verbatim
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 translate = QCoreApplication.translate

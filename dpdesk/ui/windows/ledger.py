@@ -24,10 +24,10 @@ from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
-from dpdesk.ui.widgets.states import Lines, button, in_window, labelled, note
+from dpdesk.ui.widgets.states import Lines, button, labelled, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, typed_exact
-from dpdesk.ui.words.spoken import moment_words, said
+from dpdesk.ui.words.spoken import in_window, moment_words, said
 
 DELTA = Fraction(1, 1_000_000)
 

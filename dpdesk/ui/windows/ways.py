@@ -24,9 +24,9 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.states import button, in_window, note
+from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.windows.base import SideWindow
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 from dpdesk.ui.workbench import Workbench
 
 if TYPE_CHECKING:

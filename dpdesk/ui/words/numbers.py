@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from types import MappingProxyType
 
 from PySide6.QtCore import QCoreApplication
 
@@ -159,9 +161,12 @@ def quoted(words: str) -> str:
 _MARKED = re.compile(r"`([^`]*)`")
 
 
-def with_quotes(sentence: str) -> str:
-    """The sentence with names and values in quotation marks instead of a terminal's marks."""
-    return _MARKED.sub(lambda found: quoted(found[1]), sentence)
+def with_quotes(sentence: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The sentence with names and values in quotation marks instead of a terminal's marks.
+
+    ``labels`` are said for the names that have one.
+    """
+    return _MARKED.sub(lambda found: quoted(labels.get(found[1], found[1])), sentence)
 
 
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:

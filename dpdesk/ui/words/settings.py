@@ -200,6 +200,11 @@ def settings_words(method: Method | None, work: WorkState, names: LevelNames = N
     return " · ".join(parts)
 
 
+def control_labels(method: Method, columns: Sequence[str]) -> dict[str, str]:
+    """What the form calls the keys of a plan; not those that are columns of the data as well."""
+    return {one.key: _short(said(one.label)) for one in method.parameters if one.key not in columns}
+
+
 def short_label(parameter: Parameter) -> str:
     """A label as the beginning or the middle of a sentence."""
     return inside(said(parameter.label).partition(",")[0].partition(":")[0])

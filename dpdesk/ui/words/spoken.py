@@ -7,7 +7,7 @@ in another language. ``resources/translations/<language>/texts*.po`` hold what c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -24,7 +24,7 @@ from dpdesk.core.release import Guarantee
 from dpdesk.core.spoken_charts import spoken_chart
 from dpdesk.ui.words.numbers import legible, tied, with_quotes
 
-_PROPERTY, _TOTAL = "dpdesk-language", "grand total"
+_PROPERTY, _CONTROLS, _TOTAL = "dpdesk-language", "dpdesk-controls", "grand total"
 _Parameter = TypeVar("_Parameter", bound=Parameter)
 
 
@@ -40,6 +40,23 @@ def window_language() -> str:
     application = QCoreApplication.instance()
     language = None if application is None else application.property(_PROPERTY)
     return str(language or ENGLISH)
+
+
+def set_controls(labels: Mapping[str, str]) -> None:
+    """Say from now on these labels of controls where a sentence names these keys of a plan."""
+    application = QCoreApplication.instance()
+    if application is not None:
+        application.setProperty(_CONTROLS, dict(labels))
+
+
+def in_window(sentence: str) -> str:
+    """The sentence with controls instead of keys of a plan, and without the marks of a terminal.
+
+    Names and values are put in quotation marks.
+    """
+    application = QCoreApplication.instance()
+    labels = None if application is None else application.property(_CONTROLS)
+    return with_quotes(said(sentence), labels or {})
 
 
 def window_voice() -> Voice:

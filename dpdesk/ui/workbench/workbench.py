@@ -126,7 +126,8 @@ class BudgetWatch(QObject):
 
     def _on_failed(self, outcome: JobFailed) -> None:
         unfinished = outcome.code.startswith(("cube.", "parameter.", "plan.unknown-column"))
-        self._show(None, "" if unfinished else outcome.full)
+        in_form = "key" in outcome.details  # it is said there
+        self._show(None, "" if unfinished or in_form else outcome.full)
 
     def _show(self, outlook: Outlook | None, problem: str) -> None:
         if (outlook, problem) != (self._outlook, self._problem):

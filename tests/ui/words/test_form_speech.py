@@ -14,7 +14,7 @@ from dpdesk.core.language import ENGLISH, voice_of
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
 from dpdesk.core.messages import joined, msg
 from dpdesk.io import csvload, faults, sniff, transcode
-from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.words.spoken import in_window, set_controls
 from tests.tools.translations import files_of, read
 
 MODULES = (csvload, faults, sniff, transcode)
@@ -132,3 +132,14 @@ def test_missing_texts_are_named_in_the_fields_for_them() -> None:
     german = voice_of("de", PAGES, TEXTS, FORMS)
     assert german.say(found).endswith("nennen Sie sie unter „Weitere Fehlcodes“.")
     assert german.say(empty).endswith("kreuzen Sie „Leeres Feld gilt als fehlend“ an.")
+
+
+@pytest.mark.usefixtures("qapp")
+def test_keys_of_a_plan_are_said_as_the_labels_of_their_fields() -> None:
+    sentence = msg("Give a larger `view_cells` for `{name}`.", name="top")
+    set_controls({"view_cells": "Cells of a view"})
+    try:
+        assert in_window(sentence) == "Give a larger “Cells of a view” for “top”."
+    finally:
+        set_controls({})
+    assert in_window(sentence) == "Give a larger “view_cells” for “top”."

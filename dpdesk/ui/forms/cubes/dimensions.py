@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QFrame,
     QLabel,
@@ -352,6 +353,10 @@ class DomainsField(Field):
 
     def _show_state(self) -> None:
         self._state.setText(self._state_words())
+        if self.for_all.hasFocus() and not self.missing:
+            self.choice.setFocus(
+                Qt.FocusReason.OtherFocusReason
+            )  # not to the far end of the window
         self.for_all.setVisible(bool(self.missing))
         self.split.setVisible(bool(self._splits(self._current)))
 
@@ -419,7 +424,7 @@ class DomainsField(Field):
     @Slot()
     def _on_use(self) -> None:
         offered, self._offered = self._offered, {}
-        self._confirm.hide()
+        self._end_offer()
         if offered and self.known.isChecked():
             self._take(offered, DATA)
 
@@ -432,4 +437,10 @@ class DomainsField(Field):
     @Slot()
     def _on_refuse(self) -> None:
         self._offered = {}
+        self._end_offer()
+
+    def _end_offer(self) -> None:
+        focused = QApplication.focusWidget()
+        if focused is not None and self._confirm.isAncestorOf(focused):
+            self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
         self._confirm.hide()

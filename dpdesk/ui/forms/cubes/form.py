@@ -366,6 +366,7 @@ class CubeForm(ParameterForm):
 
     categoriesWanted = Signal(str, str)
     first = ("epsilon", *SPANNING, "choose", "domains")
+    filled = frozenset({"origins"})
 
     def __init__(
         self,

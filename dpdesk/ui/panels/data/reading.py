@@ -65,9 +65,9 @@ from dpdesk.ui.panels.data.table import MissingDelegate
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
-from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.widgets.turning import BesideBox, TurningSplitter
 from dpdesk.ui.words.numbers import columns_words, grouped, rows_words, short_name, verbatim
+from dpdesk.ui.words.spoken import in_window
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

@@ -58,8 +58,7 @@ from dpdesk.ui.panels.hierarchies.tasks import (
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Mnemonics, column, leave_wheel, row
 from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea
-from dpdesk.ui.widgets.states import in_window
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 from dpdesk.ui.workbench import Workbench
 
 

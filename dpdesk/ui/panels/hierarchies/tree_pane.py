@@ -44,8 +44,8 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.choices import MANY_LINES
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import grouped, short_name
+from dpdesk.ui.words.spoken import in_window
 
 LISTED_AT_MOST = 200
 LINES = 3

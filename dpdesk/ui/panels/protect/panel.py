@@ -41,6 +41,7 @@ from dpdesk.ui.widgets.turning import Side, Sides
 from dpdesk.ui.words.settings import (
     Missing,
     Situation,
+    control_labels,
     levels_words,
     place_words,
     problem_place,
@@ -224,7 +225,7 @@ _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
 _OTHER = {*_SEARCHED, Aspect.PARAMETERS}
-CATEGORIES, MEND = "categories", "mend"
+CATEGORIES, MEND, _FIELD = "categories", "mend", "field:"
 
 
 class ProtectPanel(Panel):
@@ -273,6 +274,8 @@ class ProtectPanel(Panel):
         if self._missing() is not None:
             return PanelStatus(Mark.OPEN, "")
         if self._bench.explore_problem is not None:
+            if presenter.still_open(self._bench.method, self._bench.work):
+                return PanelStatus()
             return PanelStatus(Mark.ATTENTION, self.tr("no result"))
         if self._bench.stale:
             known = self._bench.explored is not None
@@ -573,10 +576,13 @@ class ProtectPanel(Panel):
             words = self.tr("Set {column} to {role}")
             shown = words.format(column=", ".join(names), role=role_words(role))
             actions = ((MEND, shown), *actions)
+        key = problem.details.get("key")
+        label = control_labels(method, ()).get(str(key)) if method is not None else None
+        if label is not None and not actions:
+            actions = ((f"{_FIELD}{key}", self.tr("Show “{setting}”").format(setting=label)),)
         self._dim.stop()
         self.result.deck.set_stale(True, self.tr("not for these settings"))
         self.result.show_band("fail", sentence, actions)
-        key = problem.details.get("key")
         if isinstance(key, str):
             self.settings.show_field_error(key, problem.sentence)
 
@@ -690,6 +696,8 @@ class ProtectPanel(Panel):
             self._bench.apply(SetRoles(dict.fromkeys(names, role)))
         elif what == CATEGORIES:
             self.settings.propose_categories()
+        elif what.startswith(_FIELD):
+            self.settings.show_field(what.removeprefix(_FIELD))
         elif what == "again":
             self._on_search_again()
         elif what == "search":

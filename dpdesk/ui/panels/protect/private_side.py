@@ -26,8 +26,7 @@ from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.panels.protect.deck import ChartDeck
 from dpdesk.ui.panels.protect.result_pane import ResultPane
 from dpdesk.ui.panels.protect.settings_pane import SettingsPane
-from dpdesk.ui.widgets.states import in_window
-from dpdesk.ui.words.spoken import said_error
+from dpdesk.ui.words.spoken import in_window, said_error
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 

@@ -33,10 +33,9 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import FigureTile, GuaranteeCard, MessageBand, column, row
 from dpdesk.ui.widgets.activity import JobFollower, ShareBar, state_text
 from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, announce, leave_wheel
-from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import LONG_SENTENCE, figure_words, short_name, typed_exact
 from dpdesk.ui.words.settings import HIERARCHIES, place_of, place_words
-from dpdesk.ui.words.spoken import said, spoken_figures, spoken_guarantee
+from dpdesk.ui.words.spoken import in_window, said, spoken_figures, spoken_guarantee
 
 REST_MS = 250
 
@@ -500,7 +499,7 @@ class ResultPane(QWidget):
         if kind == "go":
             self.placeAsked.emit(place)
         else:
-            self.asked.emit(kind)
+            self.asked.emit(identifier)
 
     @Slot()
     def _on_note(self) -> None:

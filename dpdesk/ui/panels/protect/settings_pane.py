@@ -37,11 +37,16 @@ from dpdesk.ui.jobs import SpareTime
 from dpdesk.ui.panels.protect.presenter import by_hand, edits, form_parameters
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import Badge, Mnemonics, column, row
-from dpdesk.ui.widgets.layouts import HoldingArea, leave_wheel
-from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.widgets.layouts import HoldingArea, first_focusable, leave_wheel
 from dpdesk.ui.words.numbers import marked, typed_exact, verbatim
-from dpdesk.ui.words.settings import NO_NAMES, levels_words, outlook_words, trial_lines
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.settings import (
+    NO_NAMES,
+    control_labels,
+    levels_words,
+    outlook_words,
+    trial_lines,
+)
+from dpdesk.ui.words.spoken import in_window, said, set_controls
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
 
@@ -221,7 +226,7 @@ class BudgetBox(QFrame):
 
     def show_outlook(self, outlook: Outlook | None, problem: str) -> None:
         """Say what the ledger says, or why it says nothing."""
-        text = f"✕ {problem}" if problem else ""
+        text = f"✕ {in_window(problem)}" if problem else ""
         if outlook is not None:
             text = "\n".join(
                 (outlook_words(outlook), *(f"△ {in_window(one)}" for one in outlook.notes))
@@ -557,6 +562,7 @@ class SettingsPane(HoldingArea):
         ``names`` are those of the levels of the columns.
         """
         before, self._work = self._work, work
+        set_controls({} if method is None else control_labels(method, columns))
         if method is not self._method or self._form is None:
             self._method = method
             self._replace_form()
@@ -611,6 +617,16 @@ class SettingsPane(HoldingArea):
     def show_field_error(self, key: str, sentence: str) -> bool:
         """Show a sentence under a field; False when there is no such field."""
         return self._form is not None and self._form.show_error(key, sentence)
+
+    def show_field(self, key: str) -> None:
+        """Bring the field of a setting in sight, ready to be typed into."""
+        field = None if self._form is None else self._form.field_or_none(key)
+        if self._form is not None and field is not None:
+            self._form.unfold(key)
+            target = first_focusable(field)
+            if target is not None:
+                target.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.ensureWidgetVisible(field, 0, field.height() // 2)
 
     def propose_categories(self) -> None:
         """Ask for categories of all dimensions that have none, and bring their field in sight."""

@@ -43,9 +43,9 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.choices import FoldingStrip
 from dpdesk.ui.widgets.layouts import FlowBox, FrontStack
-from dpdesk.ui.widgets.states import ElidedLabel, LonelyBrowser, in_window
+from dpdesk.ui.widgets.states import ElidedLabel, LonelyBrowser
 from dpdesk.ui.words.numbers import columns_words, grouped, legible, rows_words
-from dpdesk.ui.words.spoken import said, spoken
+from dpdesk.ui.words.spoken import in_window, said, spoken
 
 _PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)

@@ -62,6 +62,7 @@ from dpdesk.ui.words.settings import (
     untried_words,
     what_is_missing,
 )
+from dpdesk.ui.words.spoken import in_window
 from dpdesk.ui.workbench import Workbench, tasks
 
 _CHANNEL, _AHEAD = "review.preview", "review.checklist"
@@ -652,7 +653,7 @@ class Preparing(QObject):
         outlook = watch.outlook
         page.show_cost("" if outlook is None else cost_words(outlook))
         if watch.problem:
-            page.band.show_message("fail", watch.problem, dismissible=False)
+            page.band.show_message("fail", in_window(watch.problem), dismissible=False)
         elif outlook is None:
             return
         elif outlook.refusal:

@@ -26,7 +26,7 @@ from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import PageStack, SteadyArea, least_height
-from dpdesk.ui.widgets.states import in_window
+from dpdesk.ui.words.spoken import in_window
 
 NARROW_EMS = 92
 

@@ -49,8 +49,7 @@ from dpdesk.ui.panels.review.scrolling import Kind, PathField, scrolled
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, set_look
 from dpdesk.ui.widgets import column, row
 from dpdesk.ui.widgets.layouts import FlowBox
-from dpdesk.ui.widgets.states import in_window
-from dpdesk.ui.words.spoken import moment_words
+from dpdesk.ui.words.spoken import in_window, moment_words
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import leave_wheel
-from dpdesk.ui.widgets.states import in_window
 from dpdesk.ui.words.numbers import figure_words, grouped
+from dpdesk.ui.words.spoken import in_window
 
 
 class TablesPage(QWidget):
