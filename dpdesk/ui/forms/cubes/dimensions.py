@@ -117,7 +117,7 @@ class OutsideField(PerDimension):
     def _made(self, name: str) -> QWidget:
         line = QLineEdit()
         line.setProperty("dimension", name)
-        line.setPlaceholderText(self.tr("rows are left out, or “other”"))
+        line.setPlaceholderText(self.tr("one of the categories"))
         line.textEdited.connect(self._on_text)
         line.editingFinished.connect(self.left)
         return line
