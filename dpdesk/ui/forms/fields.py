@@ -616,7 +616,10 @@ class ShareField(NumberField):
 
 
 class ChoiceField(Field):
-    """A list of named values; the help of the chosen one stands below."""
+    """A list of named values; the help of the chosen one stands below.
+
+    So do its words, where the box has no room for all of them.
+    """
 
     def __init__(self, parameter: ChoiceParameter) -> None:
         super().__init__(parameter)
@@ -640,12 +643,18 @@ class ChoiceField(Field):
         column.addWidget(self._combo)
         column.addWidget(self._help)
         self._combo.currentIndexChanged.connect(self._on_index)
+        self._combo.roomChanged.connect(self._explain)
         self.set_plain(None)
 
     @property
     def control(self) -> QWidget:
         """The combo box."""
         return self._combo
+
+    @property
+    def told(self) -> str:
+        """What stands below the box."""
+        return self._help.text()
 
     def plain(self) -> object:
         """See :meth:`Field.plain`."""
@@ -666,9 +675,13 @@ class ChoiceField(Field):
         self.edited.emit()
         self.left.emit()
 
+    @Slot()
     def _explain(self) -> None:
         place = self._combo.currentIndex()
-        text = self._choices[place].help if 0 <= place < len(self._choices) else ""
+        known = 0 <= place < len(self._choices)
+        text = self._choices[place].help if known else ""
+        if known and self._combo.cut:
+            text = f"{self._choices[place].label}. {text}".rstrip()
         self._help.setText(text)
         self._help.setVisible(bool(text))
 

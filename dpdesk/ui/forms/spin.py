@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import QEvent, QSize, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleValueInterface,
     QKeyEvent,
     QPaintEvent,
     QPalette,
+    QResizeEvent,
     Qt,
     QValidator,
 )
@@ -135,7 +136,10 @@ class NarrowCombo(QComboBox):
     """A combo box that does not ask for the width of its longest words.
 
     ``by_keys`` says, while it changes, whether keys go through its choices one by one.
+    ``roomChanged()`` says that words may be cut now that were not, or the other way round.
     """
+
+    roomChanged = Signal()
 
     def __init__(self, least_letters: int = 12, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -161,16 +165,38 @@ class NarrowCombo(QComboBox):
         super().keyPressEvent(event)
         self.by_keys = False
 
+    @property
+    def cut(self) -> bool:
+        """Whether the words that are chosen have not enough room."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        return self.fontMetrics().horizontalAdvance(self.currentText()) > self._room(option)
+
+    def _room(self, option: QStyleOptionComboBox) -> int:
+        """The width that words have, in pixels."""
+        style, part = self.style(), QStyle.SubControl.SC_ComboBoxEditField
+        place = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+        return place.width() - 2
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Words may fit now."""
+        super().resizeEvent(event)
+        self.roomChanged.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Words of another size may fit, or not."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.roomChanged.emit()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """The usual frame, with words that end in an ellipsis where they do not fit."""
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
-        style, part = self.style(), QStyle.SubControl.SC_ComboBoxEditField
-        place = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
         mode = Qt.TextElideMode.ElideRight
         invites = self.currentIndex() < 0
         words = self.placeholderText() if invites else self.currentText()
-        option.currentText = self.fontMetrics().elidedText(words, mode, place.width() - 2)
+        option.currentText = self.fontMetrics().elidedText(words, mode, self._room(option))
         if invites:
             muted = self.palette().placeholderText()
             option.palette.setBrush(QPalette.ColorRole.ButtonText, muted)

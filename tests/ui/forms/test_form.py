@@ -28,10 +28,12 @@ from dpdesk.core.parameters import (
 )
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.k_anonymity.method import KAnonymity
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.columns import FormContext, NumbersByColumn
 from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField, TextField
 from dpdesk.ui.forms.records import form_field
+from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.theme import ThemeManager
 
 
@@ -282,6 +284,34 @@ def test_a_choice_without_a_default_of_its_own_is_left_to_the_method(qtbot: QtBo
     for chosen in ("ranges", "nodes", None):
         field.set_plain(chosen)
         assert field.plain() == chosen
+
+
+CHOICES = [
+    pytest.param(one, id=f"{method.id}-{one.key}")
+    for method in default_registry()
+    for one in method.parameters
+    if isinstance(one, ChoiceParameter)
+]
+
+
+@pytest.mark.parametrize("parameter", CHOICES)
+def test_what_a_box_cuts_is_read_below_it(
+    parameter: ChoiceParameter, qtbot: QtBot, theme: ThemeManager
+) -> None:
+    field = ChoiceField(parameter)
+    qtbot.addWidget(field)
+    field.show()
+    (box,) = field.findChildren(NarrowCombo)
+    for choice in parameter.choices:
+        field.set_plain(choice.value)
+        field.resize(1200, field.height())
+        qtbot.waitUntil(lambda: not box.cut)
+        assert field.told == choice.help
+        least = field.minimumSizeHint().width()
+        field.resize(least, field.height())
+        qtbot.waitUntil(lambda width=least: box.width() == width)  # type: ignore[misc]
+        expected = f"{choice.label}. {choice.help}".rstrip() if box.cut else choice.help
+        assert field.told == expected
 
 
 # ---- what is offered

@@ -157,7 +157,7 @@ def test_a_choice_is_put_together_without_typing_a_plan(qtbot: QtBot, theme: The
     assert field.plain() == {"quantile": 0.5, "of": "income", "lower": 0, "upper": 200_000}
     field.more.click()
     line = field.lines[1]
-    take(line, "Most frequent value of a column")
+    take(line, "Most frequent value")
     assert field.problem() == "Choose a column."
     assert list(line.fields) == ["mode"]
     combo(line, "mode").setCurrentText("health")

@@ -102,7 +102,7 @@ CHOICES = Records(
             check=_sound,
         ),
         Variant(
-            "Most frequent value of a column",
+            "Most frequent value",
             (ColumnParameter(MODE, "Column", "Column from which it is chosen", required=True),),
         ),
     ),

@@ -126,7 +126,7 @@ class MarginalsField(PublishField):
     def __init__(self, parameter: MarginalsParameter) -> None:
         super().__init__(parameter)
         self.choice.setItemText(0, self.tr("None: only the views"))
-        self.choice.setItemText(1, self.tr("Every table with this many dimensions"))
+        self.choice.setItemText(1, self.tr("All with this many dimensions"))
         self.most.setMinimum(1)
         self.most.setPrefix("")
         self.most.setAccessibleName(self.tr("Dimensions of each table"))
