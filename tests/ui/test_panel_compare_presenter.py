@@ -239,9 +239,9 @@ def test_the_table_shows_only_what_differs_in_the_plans() -> None:
     assert "Method" not in rows
 
 
-def test_candidates_are_named_by_method_and_strength_each_differently() -> None:
+def test_candidates_are_named_by_strength_and_method_each_differently() -> None:
     method, state = KAnonymity(), work(7)
     first = candidate_name(method, state, ())
-    assert first == "k-anonymous microdata, k = 7"
+    assert first == "k = 7, k-anonymous microdata"
     taken = replace(ONE, name=first)
-    assert candidate_name(method, state, (taken,)) == f"{first} (2)"
+    assert candidate_name(method, state, (taken,)) == "k = 7 (2), k-anonymous microdata"

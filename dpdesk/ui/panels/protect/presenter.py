@@ -194,17 +194,21 @@ def kept_already(work: WorkState, candidates: Sequence[Candidate]) -> Candidate 
 
 
 def candidate_name(method: Method | None, work: WorkState, candidates: Sequence[Candidate]) -> str:
-    """A name: the method and how strong it is, different from all others.
+    """A name different from all others: how strong the protection is, which tells it from others
+    where there is little room, and the method.
 
     All settings stand below the name.
     """
     if method is None:
         return ""
-    words = ", ".join(part for part in (said(method.title), strength_words(work)) if part)
-    short = words if len(words) <= LONGEST_NAME else f"{words[:LONGEST_NAME].rstrip()}…"
+    strength, *rest = filter(None, (strength_words(work), said(method.title)))
     taken = {one.name for one in candidates}
-    numbered = (f"{short} ({number})" for number in range(2, len(taken) + 2))
-    return next((name for name in (short, *numbered) if name not in taken), short)
+    for number in range(1, len(taken) + 2):
+        words = ", ".join((strength if number == 1 else f"{strength} ({number})", *rest))
+        name = words if len(words) <= LONGEST_NAME else f"{words[:LONGEST_NAME].rstrip()}…"
+        if name not in taken:
+            return name
+    return strength
 
 
 REST_MS = 250
