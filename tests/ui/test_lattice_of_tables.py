@@ -425,7 +425,7 @@ population = "wide"
 @pytest.mark.parametrize(
     ("keys", "key", "reason"),
     [
-        ({"exact": [["nope"]]}, "exact", "“exact” names “nope”"),
+        ({"exact": [["nope"]]}, "exact", "“Tables without noise” names “nope”"),
         ({"exact": [["sex"]], "consistency": "l1"}, "consistency", "consistency l2"),
         ({"exact": [["sex"]], "publish": [["sex"]]}, "exact", "no noise protects anything"),
         ({"exact": [["sex"], ["sex"]], "epsilon": None}, "exact", "names sex twice"),

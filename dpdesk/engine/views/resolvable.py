@@ -23,7 +23,7 @@ from dpdesk.engine.views.fields import field, field_orders
 Parting = tuple[tuple[int, ...], ...]
 
 _START = 88_172_645_463_325_252
-_HEATS = (0.3, 0.5)
+_HEATS = (0.3, 0.5, 0.35)
 _MOVES = 200_000
 _SMALL = 150
 
@@ -35,10 +35,21 @@ def least_partings(points: int, size: int) -> int:
 
 @lru_cache(maxsize=256)
 def partings(points: int, size: int) -> tuple[Parting, ...]:
-    """Partings of the points 0, 1, … into parts of at most ``size``, as few as were found.
+    """Partings of the points 0, 1, … into parts of at most ``size``, as few parts as were found.
 
-    The same for the same input. Tried are the least number and those above it, one after the other,
-    until a short search succeeds; partings by turns of one or a few are tried first.
+    The same for the same input. Where those of one point more have fewer parts in all, it is these
+    without that point.
+    """
+    here, wider = _partings(points, size), _partings(points + 1, size)
+    if len(wider) * len(wider[0]) < len(here) * len(here[0]):
+        return tuple(_of_points(parting, points) for parting in wider)
+    return here
+
+
+@lru_cache(maxsize=512)
+def _partings(points: int, size: int) -> tuple[Parting, ...]:
+    """Partings into the fewest parts each: the least number and those above it are tried, one after
+    the other, until a short search succeeds; turns of one or a few partings first.
     """
     parts = -(-points // size)
     if parts == 1:
@@ -47,16 +58,16 @@ def partings(points: int, size: int) -> tuple[Parting, ...]:
         if many == size + 1 and parts == size and size in field_orders():
             return tuple(_of_points(parting, points) for parting in _parallel_lines(size))
         for order in range(many, 0, -1):
-            if many % order or (order > 1 and points % order > size):
-                continue
-            found = _turned(points, size, order, many // order)
-            if found is not None:
-                return found
+            if many % order == 0 and (order == 1 or points % order <= size):
+                found = _turned(points, size, order, many // order)
+                if found is not None:
+                    return found
     raise AssertionError
 
 
 def _of_points(parting: Sequence[Sequence[int]], points: int) -> Parting:
-    return tuple(tuple(point for point in part if point < points) for part in parting)
+    kept = (tuple(point for point in part if point < points) for part in parting)
+    return tuple(part for part in kept if part)
 
 
 def _parallel_lines(order: int) -> list[list[list[int]]]:

@@ -40,7 +40,7 @@ def test_an_edge_list_is_opened_released_beside_its_degrees_and_checked(
     person.reads("release must not take them from the data. List them under “Nodes”")
     person.write("Nodes", ", ".join(NODES))
     person.settled()
-    person.reads("“nodes” lists 1, expected 3 to 4,096 nodes", "write each in a line of its own")
+    person.reads("“Nodes” lists 1, expected 3 to 4,096 nodes", "write each in a line of its own")
     person.shoot("one-line")
     person.write("Nodes", "\n".join(NODES))
     person.choose("Degrees without noise", "Degrees")
