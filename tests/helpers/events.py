@@ -15,7 +15,7 @@ class _Waiting(QObject):
 
     def __init__(self, condition: Callable[[], bool], seconds: int) -> None:
         super().__init__()
-        self._condition = condition
+        self._condition, self._held = condition, False
         self._loop, self._look, self._limit = QEventLoop(self), QTimer(self), QTimer(self)
         self._look.timeout.connect(self._on_look)
         self._look.start(LOOK_EVERY_MS)
@@ -24,14 +24,15 @@ class _Waiting(QObject):
         self._limit.start(seconds * 1_000)
 
     def run(self) -> bool:
-        """Wait; whether the condition holds."""
+        """Wait; whether the condition held, if only for a moment."""
         self._loop.exec()
         self._look.stop()
-        return self._condition()
+        return self._held
 
     @Slot()
     def _on_look(self) -> None:
         if self._condition():
+            self._held = True
             self._loop.quit()
 
 
