@@ -22,7 +22,7 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
 from dpdesk.engine.cubes.solver import stop_flag
 from dpdesk.engine.views.fields import field, field_orders
-from dpdesk.engine.views.resolvable import least_partings, partings
+from dpdesk.engine.views.resolvable import joined_partings, least_partings
 
 Block = tuple[int, ...]
 Blocks = tuple[Block, ...]
@@ -280,9 +280,8 @@ def _joined(points: int, size: int, first: int, inner: int) -> Iterator[Block]:
         yield part
     for part in _part(points - first, size, 3):
         yield tuple(first + point for point in part)
-    low, high = partings(first, inner), partings(points - first, size - inner)
-    for turn in range(max(len(low), len(high))):
-        for one, other in product(low[turn % len(low)], high[turn % len(high)]):
+    for low, high in joined_partings(first, inner, points - first, size - inner):
+        for one, other in product(low, high):
             yield (*one, *(first + point for point in other))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count
+from itertools import count, product
 from math import comb
 
 import numpy as np
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from dpdesk.engine.views.fields import field, field_orders
 
 Parting = tuple[tuple[int, ...], ...]
+Partings = tuple[Parting, ...]
+Pair = tuple[Parting, Parting]
 
 _START = 88_172_645_463_325_252
 _HEATS = (0.3, 0.5, 0.35)
@@ -33,22 +35,32 @@ def least_partings(points: int, size: int) -> int:
     return -(-(points - 1) // (size - 1))
 
 
-@lru_cache(maxsize=256)
-def partings(points: int, size: int) -> tuple[Parting, ...]:
-    """Partings of the points 0, 1, … into parts of at most ``size``, as few parts as were found.
+def joined_partings(points: int, size: int, others: int, other_size: int) -> tuple[Pair, ...]:
+    """Parts of two sets of points that are made at the same time, time after time.
 
-    The same for the same input. Where those of one point more have fewer parts in all, it is these
-    without that point.
+    Those partings that give the fewest blocks when each part is joined with each. Those of one
+    point more, without that point, are tried as well: there may be fewer.
     """
-    here, wider = _partings(points, size), _partings(points + 1, size)
-    if len(wider) * len(wider[0]) < len(here) * len(here[0]):
-        return tuple(_of_points(parting, points) for parting in wider)
-    return here
+
+    def often(pair: tuple[Partings, Partings]) -> int:
+        return max(map(len, pair))
+
+    ways = product(_ways(points, size), _ways(others, other_size))
+    best = min(ways, key=lambda pair: often(pair) * len(pair[0][0]) * len(pair[1][0]))
+    one, other = best
+    return tuple((one[turn % len(one)], other[turn % len(other)]) for turn in range(often(best)))
+
+
+def _ways(points: int, size: int) -> tuple[Partings, Partings]:
+    wider = partings(points + 1, size)
+    return partings(points, size), tuple(_of_points(parting, points) for parting in wider)
 
 
 @lru_cache(maxsize=512)
-def _partings(points: int, size: int) -> tuple[Parting, ...]:
-    """Partings into the fewest parts each: the least number and those above it are tried, one after
+def partings(points: int, size: int) -> Partings:
+    """Partings of the points 0, 1, … into the fewest parts of at most ``size``.
+
+    The same for the same input. The least number of them and those above it are tried, one after
     the other, until a short search succeeds; turns of one or a few partings first.
     """
     parts = -(-points // size)
@@ -84,7 +96,7 @@ def _parallel_lines(order: int) -> list[list[list[int]]]:
     return [upright, *sloped]
 
 
-def _turned(points: int, size: int, order: int, base: int) -> tuple[Parting, ...] | None:
+def _turned(points: int, size: int, order: int, base: int) -> Partings | None:
     """Partings that a cyclic group of that order makes of ``base`` of them; None if not found.
 
     The group turns the points in cycles of its order and leaves what remains in place. So pairs

@@ -17,7 +17,7 @@ def test_every_two_points_meet_and_no_parting_leaves_a_point_out(points: int, si
     found = partings(points, size)
     met = set()
     for parting in found:
-        assert len(parting) <= -(-(points + 1) // size)
+        assert len(parting) == -(-points // size)
         assert {point for part in parting for point in part} == set(range(points))
         for part in parting:
             assert len(set(part)) == len(part) <= size
