@@ -148,7 +148,7 @@ class Workspace:
         name = root / f"{_CLAIM}{hashlib.sha256(place).hexdigest()[:32]}"
         try:
             with open_lock(root / _GATE) as gate:
-                hold(gate.fileno())  # whoever makes, takes or removes the file is alone
+                hold(gate.fileno())  # one at a time makes, takes or removes the file
                 claim = open_lock(name)
                 free = try_hold(claim.fileno())
                 if free:

@@ -16,7 +16,7 @@ from dpdesk.core.budget import (
 )
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.errors import InputError
-from dpdesk.core.messages import listed, msg
+from dpdesk.core.messages import counted, listed, msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -34,7 +34,7 @@ from dpdesk.engine.private.method import Charge
 
 ADD_REMOVE, REPLACE = "add-remove", "replace"
 """Choices of the parameter ``neighbours``."""
-NO_MENDING: Mapping[str, object] = MappingProxyType({})
+NO_FIX: Mapping[str, object] = MappingProxyType({})
 NOT_SPANNING = {
     Role.IDENTIFIER: "identifies persons",
     Role.WEIGHT: "is a weight",
@@ -172,14 +172,14 @@ def texts_of(value: ParameterValue) -> tuple[str, ...]:
 
 
 def misfit(
-    code: str, where: str, sentence: str, key: str, mends: Mapping[str, object] = NO_MENDING
+    code: str, where: str, sentence: str, key: str, fix: Mapping[str, object] = NO_FIX
 ) -> InputError:
     """Settings that do not go together; ``key`` is the parameter to look at.
 
-    ``mends`` are details that say what would do, such as those of :func:`becomes`.
+    ``fix`` are details that say what would do, such as those of :func:`becomes`.
     """
     words = msg("{path}: {reason}.", path=where, reason=sentence)
-    return InputError(code, words, details={"key": key, **mends})
+    return InputError(code, words, details={"key": key, **fix})
 
 
 def becomes(columns: Sequence[str], role: Role) -> Mapping[str, object]:
@@ -190,6 +190,18 @@ def becomes(columns: Sequence[str], role: Role) -> Mapping[str, object]:
 def weights_of(roles: Mapping[str, Role]) -> list[str]:
     """The columns with the role weight."""
     return [name for name, role in roles.items() if role is Role.WEIGHT]
+
+
+def check_each_counts_once(roles: Mapping[str, Role], code: str, where: str, key: str) -> None:
+    """Raises InputError ``code`` where columns have the role weight; ``key`` is that of misfit."""
+    if names := weights_of(roles):
+        sentence = counted(
+            "{names} has the role weight, but rows are counted once",
+            "{names} have the role weight, but rows are counted once",
+            n=len(names),
+            names=ticked(names),
+        )
+        raise misfit(code, where, sentence, key, becomes(names, Role.INSENSITIVE))
 
 
 def ticked(names: Sequence[str]) -> str:

@@ -461,7 +461,7 @@ def alone(system: System) -> Ints:
     number = np.full(len(system), -1, dtype=np.int64)
     entries = csr_array(system.matrix)
     rows = np.repeat(np.arange(entries.shape[0]), np.diff(entries.indptr))
-    # Whoever is alone in a total is so in all of its parts that are not empty.
+    # A contributor who is alone in a total is alone in all of its parts that are not empty.
     total = np.bincount(rows, (entries.data > 0) & single[entries.indices], entries.shape[0]) > 0
     inside = total[rows] & single[entries.indices]
     count = len(system)

@@ -21,6 +21,9 @@ Array = Any
 CANCELLED = -1
 
 _POLL = 0x3FF
+_HOPE = 0x7FFF
+_HOPELESS = 8
+"""Kinds of pairs that are apart after 32,768 exchanges, beyond which a search hardly ever ends."""
 
 
 @kernel
@@ -354,6 +357,7 @@ def unite(
     moves: int,
     heat: float,
     state: Array,
+    stop: Array,
 ) -> int:
     """Exchange points until pairs of every kind are together; how many kinds are still apart.
 
@@ -362,9 +366,13 @@ def unite(
     are apart afterwards, and otherwise with a probability that falls with what it costs.
     """
     many, places = slots.shape
-    for _ in range(moves):
+    for move in range(moves):
         if apart == 0:
             return 0
+        if move & _POLL == 0 and stop[0] != 0:
+            return CANCELLED
+        if move & _HOPE == _HOPE and apart > _HOPELESS:
+            return apart
         pair = drawn(state, len(first))
         while counts[kind[first[pair], second[pair]]] > 0:
             pair = pair + 1 if pair + 1 < len(first) else 0

@@ -22,7 +22,7 @@ from dpdesk.core.errors import Cancelled
 from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted, silent
 from dpdesk.engine.cubes.solver import stop_flag
 from dpdesk.engine.views.fields import field, field_orders
-from dpdesk.engine.views.resolvable import joined_partings, least_partings
+from dpdesk.engine.views.resolvable import STOP, joined_partings, least_partings
 
 Block = tuple[int, ...]
 Blocks = tuple[Block, ...]
@@ -75,8 +75,12 @@ def covering_design(
         return _part(points, size, strength)
     report(StepStarted(STEP, 1, 1))
     with stop_flag(token) as stop:
-        search = _Search(points, size, strength, stop, report)
-        found = search.best(_constructed(points, size, strength), moves)
+        known = STOP.set(stop)
+        try:
+            search = _Search(points, size, strength, stop, report)
+            found = search.best(_constructed(points, size, strength), moves)
+        finally:
+            STOP.reset(known)
     return tuple(sorted(tuple(sorted(int(point) for point in block)) for block in found))
 
 
@@ -215,7 +219,7 @@ def _part(points: int, size: int, strength: int) -> Blocks:
         return tuple(
             tuple(range(start, min(start + size, points))) for start in range(0, points, size)
         )
-    search = _Search(points, size, strength, np.zeros(1, np.int64), silent)
+    search = _Search(points, size, strength, STOP.get(), silent)
     found = search.best(_constructed(points, size, strength), MOVES // 20)
     return tuple(tuple(int(point) for point in block) for block in found)
 

@@ -11,23 +11,29 @@ Kirkman's systems (size 3) and the parallel lines of a plane (size a power of a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from functools import lru_cache
-from itertools import count, product
+from itertools import product
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.errors import Cancelled
 from dpdesk.engine.views.fields import field, field_orders
 
 Parting = tuple[tuple[int, ...], ...]
 Partings = tuple[Parting, ...]
 Pair = tuple[Parting, Parting]
 
+STOP: ContextVar[NDArray[np.int64]] = ContextVar("stop")
+"""What compiled loops poll for a cancel, where somebody may cancel; no part of what is kept."""
+
 _START = 88_172_645_463_325_252
 _HEATS = (0.3, 0.5, 0.35)
 _MOVES = 200_000
 _SMALL = 150
+_NEVER = np.zeros(1, np.int64)
 
 
 def least_partings(points: int, size: int) -> int:
@@ -61,12 +67,14 @@ def partings(points: int, size: int) -> Partings:
     """Partings of the points 0, 1, … into the fewest parts of at most ``size``.
 
     The same for the same input. The least number of them and those above it are tried, one after
-    the other, until a short search succeeds; turns of one or a few partings first.
+    the other, until a short search succeeds; turns of one or a few partings first. Raises
+    Cancelled.
     """
     parts = -(-points // size)
     if parts == 1:
         return (((*range(points),),),)
-    for many in count(least_partings(points, size)):
+    many = least_partings(points, size)
+    while True:
         if many == size + 1 and parts == size and size in field_orders():
             return tuple(_of_points(parting, points) for parting in _parallel_lines(size))
         for order in range(many, 0, -1):
@@ -74,7 +82,7 @@ def partings(points: int, size: int) -> Partings:
                 found = _turned(points, size, order, many // order)
                 if found is not None:
                     return found
-    raise AssertionError
+        many += 1
 
 
 def _of_points(parting: Sequence[Sequence[int]], points: int) -> Parting:
@@ -109,14 +117,18 @@ def _turned(points: int, size: int, order: int, base: int) -> Partings | None:
     if base * parts * comb(size, 2) <= kind.max():
         return None
     state = np.array([_START], np.uint64)
+    stop = STOP.get(_NEVER)
     for heat in _HEATS if base * points <= _SMALL else _HEATS[:1]:
         slots, times = np.zeros((base, parts * size), np.int64), np.zeros((base, points), np.int64)
         counts = np.zeros(int(kind.max()) + 1, np.int64)
         design_kernels.deal(slots, times, size, state)
         apart = design_kernels.meet(slots, kind, counts, size)
-        if not design_kernels.unite(
-            slots, times, kind, counts, first, second, size, apart, _MOVES, heat, state
-        ):
+        left = design_kernels.unite(
+            slots, times, kind, counts, first, second, size, apart, _MOVES, heat, state, stop
+        )
+        if left == design_kernels.CANCELLED:
+            raise Cancelled
+        if left == 0:
             break
     else:
         return None

@@ -182,7 +182,7 @@ class PivotModel(QAbstractTableModel):
     def _corner(self, pivot: Pivot, section: int, *, spoken: bool) -> str:
         """The name of a row dimension; the last one is followed by those on the columns.
 
-        Each of these stands in the line of its labels.
+        Each of these is written in the line of its labels.
         """
         name = pivot.row_axes[section] if pivot.row_axes else ""
         if spoken or section < self.sides - 1 or not pivot.column_axes:

@@ -2,7 +2,7 @@
 
 Its import takes 100 ms and more, in the main thread alone: it makes classes of the toolkit, and two
 threads that do so at the same time crash the process. :func:`plot_pieces` does the same in many
-turns of the event loop; whoever wants to plot before it is done calls :func:`load_plots`.
+turns of the event loop; to plot before it is done, call :func:`load_plots`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import floor
 
 from dpdesk.core.budget import amount
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     ColumnParameter,
     DecimalParameter,
@@ -32,16 +32,14 @@ from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
-    becomes,
     check_clusters,
+    check_each_counts_once,
     check_named,
     epsilon_parameter,
     misfit,
     neighbours_parameter,
     rows_parameter,
     texts_of,
-    ticked,
-    weights_of,
 )
 
 MODE, QUANTILE = "mode", "quantile"
@@ -355,12 +353,5 @@ def check_columns(
                 "`{name}` {reason}, so nothing is chosen by it", name=name, reason=reason
             )
             raise misfit("choice.role", where, sentence, key)
-    if names := weights_of(roles):
-        sentence = counted(
-            "{names} has the role weight, but rows are counted once",
-            "{names} have the role weight, but rows are counted once",
-            n=len(names),
-            names=ticked(names),
-        )
-        raise misfit("choice.role", where, sentence, "groups", becomes(names, Role.INSENSITIVE))
+    check_each_counts_once(roles, "choice.role", where, "groups")
     check_clusters(roles, "choice.role", "groups", where)

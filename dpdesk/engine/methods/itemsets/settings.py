@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from dpdesk.core.budget import amount
-from dpdesk.core.messages import counted, msg
+from dpdesk.core.messages import msg
 from dpdesk.core.parameters import (
     Choice,
     ChoiceParameter,
@@ -32,8 +32,8 @@ from dpdesk.engine.private.settings import (
     NOT_SPANNING,
     REPLACE,
     PrivateSettings,
-    becomes,
     check_clusters,
+    check_each_counts_once,
     check_named,
     epsilon_parameter,
     misfit,
@@ -41,8 +41,6 @@ from dpdesk.engine.private.settings import (
     rows_parameter,
     stated_cluster,
     texts_of,
-    ticked,
-    weights_of,
 )
 from dpdesk.engine.views.settings import PARAMETERS as VIEW_PARAMETERS
 from dpdesk.engine.views.settings import ViewSettings
@@ -239,15 +237,7 @@ def check_columns(
         if reason is not None:
             sentence = msg("`{name}` {reason}, so it is not an item", name=name, reason=reason)
             raise misfit("itemsets.role", where, sentence, "dimensions")
-    if names := weights_of(roles):
-        sentence = counted(
-            "{names} has the role weight, but rows are counted once",
-            "{names} have the role weight, but rows are counted once",
-            n=len(names),
-            names=ticked(names),
-        )
-        mends = becomes(names, Role.INSENSITIVE)
-        raise misfit("itemsets.role", where, sentence, "dimensions", mends)
+    check_each_counts_once(roles, "itemsets.role", where, "dimensions")
     check_clusters(roles, "itemsets.role", "dimensions", where)
 
 

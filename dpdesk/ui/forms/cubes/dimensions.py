@@ -353,11 +353,10 @@ class DomainsField(Field):
 
     def _show_state(self) -> None:
         self._state.setText(self._state_words())
-        if self.for_all.hasFocus() and not self.missing:
-            self.choice.setFocus(
-                Qt.FocusReason.OtherFocusReason
-            )  # not to the far end of the window
-        self.for_all.setVisible(bool(self.missing))
+        if self.missing:
+            self.for_all.show()
+        else:
+            self._put_away(self.for_all)
         self.split.setVisible(bool(self._splits(self._current)))
 
     def _state_words(self) -> str:
@@ -424,7 +423,7 @@ class DomainsField(Field):
     @Slot()
     def _on_use(self) -> None:
         offered, self._offered = self._offered, {}
-        self._end_offer()
+        self._put_away(self._confirm)
         if offered and self.known.isChecked():
             self._take(offered, DATA)
 
@@ -437,10 +436,11 @@ class DomainsField(Field):
     @Slot()
     def _on_refuse(self) -> None:
         self._offered = {}
-        self._end_offer()
+        self._put_away(self._confirm)
 
-    def _end_offer(self) -> None:
+    def _put_away(self, part: QWidget) -> None:
+        """Hide what is done with; the focus goes to what is near, not to the next in the window."""
         focused = QApplication.focusWidget()
-        if focused is not None and self._confirm.isAncestorOf(focused):
+        if focused is not None and (focused is part or part.isAncestorOf(focused)):
             self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._confirm.hide()
+        part.hide()

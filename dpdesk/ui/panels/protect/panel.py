@@ -225,7 +225,7 @@ _UNSEEN = {Aspect.TITLE, Aspect.HISTORY, Aspect.RELEASE, Aspect.PROFILE}
 _DRAW: Changes = frozenset({Aspect.EXPLORATION})
 _SEARCHED = {Aspect.DATA, Aspect.SOURCE, Aspect.ROLES, Aspect.HIERARCHIES, Aspect.METHOD}
 _OTHER = {*_SEARCHED, Aspect.PARAMETERS}
-CATEGORIES, MEND, _FIELD = "categories", "mend", "field:"
+CATEGORIES, FIX, _FIELD = "categories", "fix", "field:"
 
 
 class ProtectPanel(Panel):
@@ -242,7 +242,7 @@ class ProtectPanel(Panel):
         self._paused = False
         self._searched: WorkState | None = None
         self._view: ExplorationView | None = None
-        self._mending: tuple[list[str], Role] | None = None
+        self._fix: tuple[list[str], Role] | None = None
         self._known_missing: tuple[tuple[object, ...], Missing | None] | None = None
         self._view_of: tuple[Explored | None, dict[str, object]] = (None, {})
         self._keep_job = 0
@@ -570,12 +570,12 @@ class ProtectPanel(Panel):
             actions = (("again", self.tr("Search again")),)
         elif place:
             actions = ((f"go:{place}", place_words(place)),)
-        self._mending = presenter.role_that_mends(problem.details)
-        if self._mending is not None:
-            names, role = self._mending
+        self._fix = presenter.role_that_fixes(problem.details)
+        if self._fix is not None:
+            names, role = self._fix
             words = self.tr("Set {column} to {role}")
             shown = words.format(column=", ".join(names), role=role_words(role))
-            actions = ((MEND, shown), *actions)
+            actions = ((FIX, shown), *actions)
         key = problem.details.get("key")
         label = control_labels(method, ()).get(str(key)) if method is not None else None
         if label is not None and not actions:
@@ -691,8 +691,8 @@ class ProtectPanel(Panel):
     def _on_asked(self, what: str) -> None:
         if what == "remedy" and self._view is not None and self._view.remedy:
             self._bench.apply(SetParameters(dict(self._view.remedy)))
-        elif what == MEND and self._mending is not None:
-            names, role = self._mending
+        elif what == FIX and self._fix is not None:
+            names, role = self._fix
             self._bench.apply(SetRoles(dict.fromkeys(names, role)))
         elif what == CATEGORIES:
             self.settings.propose_categories()

@@ -88,7 +88,7 @@ def by_hand(method: Method | None, work: WorkState) -> dict[str, Mapping[str, ob
     return {key: value for key, value in values.items() if isinstance(value, Mapping)}
 
 
-def role_that_mends(details: Mapping[str, object]) -> tuple[list[str], Role] | None:
+def role_that_fixes(details: Mapping[str, object]) -> tuple[list[str], Role] | None:
     """The columns and the role they should get for a problem to go away, if that is so."""
     names, role = details.get("columns"), details.get("becomes")
     return ([*map(str, names)], Role(role)) if isinstance(names, list) and role else None

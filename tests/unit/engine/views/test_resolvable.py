@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpdesk.engine.views.resolvable import least_partings, partings
+from dpdesk.core.errors import Cancelled
+from dpdesk.engine.views.resolvable import STOP, least_partings, partings
 
 
 @settings(deadline=None, max_examples=20)
@@ -44,3 +46,13 @@ def test_every_two_points_meet_and_no_parting_leaves_a_point_out(points: int, si
 )
 def test_perfect_systems_that_are_known_are_found(points: int, size: int) -> None:
     assert len(partings(points, size)) == least_partings(points, size)
+
+
+def test_a_cancel_ends_the_search_for_partings() -> None:
+    known = STOP.set(np.ones(1, np.int64))
+    try:
+        with pytest.raises(Cancelled):
+            partings.__wrapped__(30, 5)
+    finally:
+        STOP.reset(known)
+    assert partings.__wrapped__(30, 5)
