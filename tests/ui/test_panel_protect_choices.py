@@ -143,6 +143,7 @@ def test_what_cannot_be_used_is_neither_kept_nor_released_as_what_was_there_befo
         qtbot.keyClicks(field, letters)
         qtbot.waitUntil(lambda: not panel.busy)
         assert len(bench.unread) == 1
+        assert panel.status().note == "to be corrected"
         assert not panel.can_keep()
         qtbot.waitUntil(lambda label=label: label in panel.result.band.text)
         for _ in letters:

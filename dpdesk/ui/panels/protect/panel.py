@@ -273,6 +273,8 @@ class ProtectPanel(Panel):
         """What the navigation shows."""
         if self._missing() is not None:
             return PanelStatus(Mark.OPEN, "")
+        if self._bench.unread:
+            return PanelStatus(Mark.ATTENTION, self.tr("to be corrected"))
         if self._bench.explore_problem is not None:
             if presenter.still_open(self._bench.method, self._bench.work):
                 return PanelStatus()
