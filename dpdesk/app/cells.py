@@ -30,7 +30,9 @@ from dpdesk.app.page_checks import (
     recorded_hierarchies,
     setting_checks,
 )
+from dpdesk.app.past_rows import Source
 from dpdesk.app.past_tables import earlier_notes, plan_notes
+from dpdesk.app.past_words import SUPPOSED, TELLING
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.language import ENGLISH, speaking
@@ -278,16 +280,22 @@ def evidence_check(
 
 
 EARLIER = "what earlier tables of the same people tell"
-_TELLING = frozenset({"table.differenced", "table.small-difference", "table.earlier-missing"})
+EARLIER_IF = "what earlier tables of other files tell if their rows are the same"
 
 
-def earlier_check(
-    found: ReleaseFiles, manifest: Manifest, data: DataStore, home: Path, token: CancelToken
-) -> ClaimCheck:
+def earlier_checks(
+    found: ReleaseFiles,
+    manifest: Manifest,
+    source: AtHand,
+    data: DataStore,
+    workspace: Workspace,
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
     """What the tables that went out from this computer tell of a release, looked at now.
 
-    What a run noted of them can be taken away from its evidence unseen. Raises StorageError
-    ``past.damaged``, what malformed evidence raises, Cancelled.
+    What a run noted of them can be taken away from its evidence unseen. What they tell only if
+    their rows are these is a claim of its own. Raises StorageError ``past.damaged``, what opening
+    the source raises, what malformed evidence raises, Cancelled.
     """
     import hashlib
 
@@ -295,9 +303,19 @@ def earlier_check(
     published, _ = both_tables(manifest, found.public, None, token)
     itself = hashlib.sha256((found.public / MANIFEST).read_bytes()).hexdigest()
     asked, tables = plan.protection.parameters, tuple(published.values())
-    notes = earlier_notes(home, plan.budget, data, asked, tables, token, itself)
-    told = [note.sentence for note in notes if note.code in _TELLING]
+    rows = Source(data, source.spec(plan.source), source.base, workspace)
+    notes = earlier_notes(workspace.home, plan.budget, rows, asked, tables, token, itself)
+    told, supposed = (
+        [note.sentence for note in notes if note.code in codes] for codes in (TELLING, SUPPOSED)
+    )
+    checks = []
     if told:
-        return ClaimCheck(EARLIER, CheckStatus.NOT_CHECKABLE, joined(told), MANIFEST)
-    said = "none that went out from this computer gives a suppressed cell or a small group away"
-    return ClaimCheck(EARLIER, CheckStatus.CONFIRMED, said, MANIFEST)
+        checks.append(ClaimCheck(EARLIER, CheckStatus.NOT_CHECKABLE, joined(told), MANIFEST))
+    else:
+        rest = [note.sentence for note in notes if note.code not in SUPPOSED]
+        none = "none that went out from this computer gives a suppressed cell or a small group away"
+        said = joined(rest) if rest else none
+        checks.append(ClaimCheck(EARLIER, CheckStatus.CONFIRMED, said, MANIFEST))
+    if supposed:
+        checks.append(ClaimCheck(EARLIER_IF, CheckStatus.NOT_CHECKABLE, joined(supposed), MANIFEST))
+    return tuple(checks)

@@ -298,10 +298,10 @@ def explore(
         return Explored(work, method, tried, columns, level_names=names)
     prepared, earlier = ready(context, data, work, token, report), None
     if isinstance(prepared, PreparedCells):
-        from dpdesk.app.past_tables import given_away
+        from dpdesk.app.past_tables import given_away, source_of
 
         found = prepared.method.explore(prepared.given, token, report)
-        earlier = partial(given_away, prepared)
+        earlier = partial(given_away, prepared, source_of(prepared, context.workspace))
     else:
         assert isinstance(prepared, PreparedRows)
         found = prepared.method.explore(prepared.given, token, report)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpdesk.app.past_rows import Groups, Kin, Source, described, is_edited
+from dpdesk.app.past_words import NAMED, differenced, harmless, left_out, small_groups
 from dpdesk.core.capabilities import Content
 from dpdesk.core.cuboid import listed_tables
 from dpdesk.core.frequency import FrequencyTable
@@ -19,6 +21,7 @@ from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import counted, joined, listed
 from dpdesk.core.plain import quoted, thaw
 from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.source_spec import read_source
 from dpdesk.core.table_parameters import RATIO
 from dpdesk.core.tabulation import CellTable, cell_words
 from dpdesk.engine.tables.differencing import (
@@ -34,8 +37,8 @@ if TYPE_CHECKING:
     from dpdesk.core.release import ReleaseFacts
     from dpdesk.engine.registry import Registry
     from dpdesk.io.store import DataStore
+    from dpdesk.io.workspace import Workspace
 
-_NAMED = 3
 _LEAST = 3
 """Contributors below which a difference is reported where no threshold rule says."""
 
@@ -55,8 +58,12 @@ def enter_release(home: Path, facts: ReleaseFacts, registry: Registry, token: Ca
     tables = tuple(_cells_of(facts, token) if content is Content.CELLS else _cuboids_of(facts))
     plan = facts.evidence.plan.get("budget") or {}
     people = str(as_table(plan).get("population") or "")
-    register = PastTables(home, people, facts.evidence.source.sha256)
-    register.enter(PastRelease(code, facts.title, facts.created, tables))
+    source = facts.evidence.source
+    spec = read_source(as_table(facts.evidence.plan["source"]), "the plan in the evidence")
+    settings = as_table(as_table(facts.evidence.plan["protection"]))
+    rows = described(source.sha256, source.reading, spec, settings)
+    register = PastTables(home, people, source.sha256)
+    register.enter(PastRelease(code, facts.title, facts.created, tables, rows))
 
 
 def enter_folder(context: AppContext, folder: Path, token: CancelToken) -> None:
@@ -110,13 +117,19 @@ def plan_notes(
     token: CancelToken,
 ) -> tuple[Note, ...]:
     """What tables of one plan, made with ``parameters``, give away together; Cancelled."""
-    if not _exact(parameters) or len(tables) < 2:
+    if not _exact(parameters) or len(tables) < 2 or parameters.get("cells") is not None:
         return ()
-    return tuple(_Compared(data, parameters, tables, (), token).of_plan())
+    made = [_as_past(table, parameters) for table in tables]
+    table = data.frequency_table(_named(data, made), token)
+    every = np.ones(len(table.counts), dtype=bool)
+    own = Groups(table, {"": every})
+    new = [(_measure(parameters, each.name), _placed(each, own, "")) for each in made]
+    return tuple(_of_plan(new, token))
 
 
 def past_notes(
     prepared: PreparedCells,
+    workspace: Workspace,
     parameters: Mapping[str, object],
     tables: Sequence[CellTable],
     token: CancelToken,
@@ -125,25 +138,32 @@ def past_notes(
 
     Raises StorageError ``past.damaged``, Cancelled.
     """
-    place = prepared.home, prepared.plan.budget, prepared.data
+    place = prepared.home, prepared.plan.budget, source_of(prepared, workspace)
     return earlier_notes(*place, parameters, tables, token)
+
+
+def source_of(prepared: PreparedCells, workspace: Workspace) -> Source:
+    """The source of a plan that is ready."""
+    return Source(prepared.data, prepared.plan.source, prepared.base, workspace)
 
 
 def given_away(
     prepared: PreparedCells,
+    source: Source,
     parameters: Mapping[str, object],
     tables: Sequence[CellTable],
     token: CancelToken,
 ) -> tuple[Note, ...]:
-    """What both say: :func:`plan_notes` and :func:`past_notes`."""
+    """What both say: :func:`plan_notes` and :func:`earlier_notes`."""
     own = plan_notes(prepared.data, parameters, tables, token)
-    return (*own, *past_notes(prepared, parameters, tables, token))
+    place = prepared.home, prepared.plan.budget, source
+    return (*own, *earlier_notes(*place, parameters, tables, token))
 
 
 def earlier_notes(
     home: Path,
     budget: Mapping[str, object] | None,
-    data: DataStore,
+    source: Source,
     parameters: Mapping[str, object],
     tables: Sequence[CellTable],
     token: CancelToken,
@@ -153,13 +173,12 @@ def earlier_notes(
 
     Raises StorageError ``past.damaged``, Cancelled.
     """
-    register = PastTables(home, str((budget or {}).get("population") or ""), data.sha256)
+    people = str((budget or {}).get("population") or "")
+    register = PastTables(home, people, source.data.sha256)
     past, missing = register.releases(), register.missing()
     past = tuple(release for release in past if release.manifest != itself)
-    if not _exact(parameters):
-        return ()
-    found = _Compared(data, parameters, tables, past, token).notes() if past else ()
-    if not missing:
+    found = _Compared(source, parameters, tables, past, token).notes() if past else ()
+    if not missing or not _exact(parameters):
         return tuple(found)
     lost = Note(
         "table.earlier-missing",
@@ -176,8 +195,15 @@ def earlier_notes(
 
 def _exact(parameters: Mapping[str, object]) -> bool:
     """Whether published values are exact: what is rounded or changed is not, nor other rows."""
-    edited = parameters.get("sample") is not None or parameters.get("swap") is not None
-    return parameters.get("protect", "suppress") in ("suppress", "none") and not edited
+    exact = parameters.get("protect", "suppress") in ("suppress", "none")
+    return exact and not is_edited(parameters)
+
+
+def _named(data: DataStore, tables: Sequence[PastTable]) -> list[str]:
+    """The columns of tables that a source has."""
+    held = set(data.columns)
+    columns = [axis.name for table in tables for axis in table.axes]
+    return [name for name in dict.fromkeys(columns) if name in held]
 
 
 @dataclass(frozen=True)
@@ -192,168 +218,165 @@ class _Placed:
     def words(self, cell: int) -> str:
         return joined(("`", cell_words(self.places[cell]), "`"), "")
 
+    def listed(self, cells: np.ndarray) -> tuple[int, str]:
+        """How many cells these are, and the first of them by name."""
+        return len(cells), listed([self.words(int(cell)) for cell in cells], NAMED)
+
+
+def _of_plan(placed: Sequence[tuple[str, _Placed | None]], token: CancelToken) -> Iterator[Note]:
+    """Cells that the tables of a plan give away together: their columns depend on each other.
+
+    Where the search did not know that the towns of one table are the districts of another.
+    """
+    for place, (measure, new) in enumerate(placed):
+        rest = [*placed[:place], *placed[place + 1 :]]
+        others = [table for of, table in rest if of == measure]
+        there = [table for table in others if table is not None]
+        if others and (new is None or len(there) < len(others)):
+            yield Note(
+                "table.together-not-compared",
+                "What the tables of the plan reveal together where columns depend on each "
+                "other is not checked: they are too large.",
+            )
+            return
+        if new is None or not there:
+            continue
+        hidden, shown = np.flatnonzero(~new.known), new.sets[new.known]
+        sets = np.concatenate([table.sets[table.known] for table in there])
+        found = computable(new.sets[hidden], shown, sets, token)
+        if found.any():
+            yield Note(
+                "table.together",
+                counted(
+                    "Next to the other tables of the plan, {n} suppressed cell of {table} is "
+                    "computable for those who know which values of the columns occur "
+                    "together: {cells}. Where a value of one column decides that of another, "
+                    "give the first a hierarchy in which the second is a level.",
+                    "Next to the other tables of the plan, {n} suppressed cells of {table} are "
+                    "computable for those who know which values of the columns occur "
+                    "together: {cells}. Where a value of one column decides that of another, "
+                    "give the first a hierarchy in which the second is a level.",
+                    n=int(found.sum()),
+                    table=quoted(new.name),
+                    cells=new.listed(hidden[found])[1],
+                ),
+            )
+
+
+@dataclass(frozen=True)
+class _Earlier:
+    """A table that went out; ``sure`` where its rows are known and not only supposed."""
+
+    release: PastRelease
+    measure: str
+    table: _Placed
+    sure: bool
+
 
 class _Compared:
     def __init__(
         self,
-        data: DataStore,
+        source: Source,
         parameters: Mapping[str, object],
         tables: Sequence[CellTable],
         past: Sequence[PastRelease],
         token: CancelToken,
     ) -> None:
-        self._past, self._token = past, token
+        self._source, self._past, self._token = source, past, token
+        self._parameters = parameters
         self._least = max(
             (int(str(rule["n"])) for rule in _rules(parameters) if rule.get("rule") == "threshold"),
             default=_LEAST,
         )
-        self._new = [
-            (_measure(parameters, table.name), _as_past(table, parameters)) for table in tables
-        ]
-        columns = [axis.name for _, table in self._new for axis in table.axes]
-        columns += [axis.name for one in past for table in one.tables for axis in table.axes]
-        held = set(data.columns)
-        names = [name for name in dict.fromkeys(columns) if name in held]
-        self._groups = data.frequency_table(names, token)
-        self._ready = parameters.get("cells") is not None
+        self._new = [_as_past(table, parameters) for table in tables]
 
     def notes(self) -> Iterator[Note]:
         """All that is said of earlier tables."""
-        if self._ready:
+        if self._parameters.get("cells") is not None:
             yield Note(
                 "table.earlier-not-compared",
                 "Earlier tables of the same population are not compared: the source has cells, "
                 "not rows.",
             )
             return
-        placed = [(measure, self._placed(table)) for measure, table in self._new]
-        earlier: list[tuple[PastRelease, str, _Placed]] = []
-        passed = 0
-        for release in self._past:
+        if not _exact(self._parameters):
+            yield Note(
+                "table.earlier-not-compared",
+                "Earlier tables of the same population are not compared: the values here are "
+                "rounded or changed, or those of a sample or of swapped households.",
+            )
+            return
+        kin = [self._source.kin(release.rows, self._token) for release in self._past]
+        near = [one for one, of in zip(self._past, kin, strict=True) if of is not Kin.STRANGE]
+        tables = [table for release in near for table in release.tables]
+        names = _named(self._source.data, [*self._new, *tables])
+        choices = {self._source.choice(release.rows) for release in near}
+        self._groups = self._source.groups(names, choices, self._token)
+        own = self._source.query
+        new = [
+            (_measure(self._parameters, table.name), _placed(table, self._groups, own))
+            for table in self._new
+        ]
+        earlier, strange, passed = self._earlier(kin)
+        yield from left_out(strange, passed)
+        told: set[bool] = set()
+        for measure, table in new:
+            same = [one for one in earlier if one.measure == measure]
+            for sure, note in self._of_table(table, same) if table is not None and same else ():
+                told.add(sure)
+                yield note
+        for sure in sorted({one.sure for one in earlier} - told, reverse=True):
+            yield harmless(sure, sum(one.sure is sure for one in earlier))
+
+    def _earlier(self, kin: Sequence[Kin]) -> tuple[list[_Earlier], int, int]:
+        """Tables that are compared; how many are of other rows, and how many do not fit."""
+        found: list[_Earlier] = []
+        strange = passed = 0
+        for release, of in zip(self._past, kin, strict=True):
+            choice = self._source.choice(release.rows)
             for table in release.tables:
-                found = self._placed(table) if any(table.known) else None
-                if found is None:
+                if of is Kin.STRANGE or self._groups.of(choice) is None:
+                    strange += 1
+                    continue
+                placed = _placed(table, self._groups, choice) if any(table.known) else None
+                if placed is None:
                     passed += 1
                 else:
-                    earlier.append((release, table.measure, found))
-        if passed:
-            yield Note(
-                "table.earlier-passed",
-                counted(
-                    "{n} earlier table of the same population is not compared: it has noise or "
-                    "rounded values, is too large, or has columns or categories that the source "
-                    "lacks.",
-                    "{n} earlier tables of the same population are not compared: they have noise "
-                    "or rounded values, are too large, or have columns or categories that the "
-                    "source lacks.",
-                    n=passed,
-                ),
-            )
-        told = False
-        for measure, new in placed:
-            own = [(release, table) for release, of, table in earlier if of == measure]
-            for note in self._of_table(new, own) if new is not None and own else ():
-                told = True
-                yield note
-        if earlier and not told:
-            yield Note(
-                "table.earlier-compared",
-                counted(
-                    "{n} earlier table of the same population was compared as if it were of the "
-                    "same rows: no suppressed cell can be computed from it, and no small group is "
-                    "a difference.",
-                    "{n} earlier tables of the same population were compared as if they were of "
-                    "the same rows: no suppressed cell can be computed from them, and no small "
-                    "group is a difference.",
-                    n=len(earlier),
-                ),
-            )
+                    found.append(_Earlier(release, table.measure, placed, of is Kin.KNOWN))
+        return found, strange, passed
 
-    def of_plan(self) -> Iterator[Note]:
-        """Cells that the tables of the plan give away together: their columns depend on each other.
-
-        Where the search did not know that the towns of one table are the districts of another.
-        """
-        if self._ready:
-            return
-        placed = [(measure, self._placed(table)) for measure, table in self._new]
-        for place, (measure, new) in enumerate(placed):
-            rest = [*placed[:place], *placed[place + 1 :]]
-            others = [table for of, table in rest if of == measure]
-            there = [table for table in others if table is not None]
-            if others and (new is None or len(there) < len(others)):
-                yield Note(
-                    "table.together-not-compared",
-                    "What the tables of the plan reveal together where columns depend on each "
-                    "other is not checked: they are too large.",
-                )
-                return
-            if new is None or not there:
-                continue
-            hidden, shown = np.flatnonzero(~new.known), new.sets[new.known]
-            sets = np.concatenate([table.sets[table.known] for table in there])
-            found = computable(new.sets[hidden], shown, sets, self._token)
-            if found.any():
-                yield Note(
-                    "table.together",
-                    counted(
-                        "Next to the other tables of the plan, {n} suppressed cell of {table} is "
-                        "computable for those who know which values of the columns occur "
-                        "together: {cells}. Where a value of one column decides that of another, "
-                        "give the first a hierarchy in which the second is a level.",
-                        "Next to the other tables of the plan, {n} suppressed cells of {table} are "
-                        "computable for those who know which values of the columns occur "
-                        "together: {cells}. Where a value of one column decides that of another, "
-                        "give the first a hierarchy in which the second is a level.",
-                        n=int(found.sum()),
-                        table=quoted(new.name),
-                        cells=listed([new.words(int(c)) for c in hidden[found]], _NAMED),
-                    ),
-                )
-
-    def _of_table(
-        self, new: _Placed | None, past: Sequence[tuple[PastRelease, _Placed]]
-    ) -> Iterator[Note]:
-        assert new is not None
+    def _of_table(self, new: _Placed, past: Sequence[_Earlier]) -> Iterator[tuple[bool, Note]]:
+        """What is said, and whether it is sure; what is only supposed comes last."""
         hidden, shown = np.flatnonzero(~new.known), new.sets[new.known]
         alone = np.zeros(len(hidden), dtype=bool)
-        for release in dict.fromkeys(release for release, _ in past):
-            own = [table for one, table in past if one is release]
-            sets = np.concatenate([table.sets[table.known] for table in own])
-            found = computable(new.sets[hidden], shown, sets, self._token)
-            alone |= found
-            if found.any():
-                yield Note(
-                    "table.differenced",
-                    counted(
-                        "The earlier release {release} makes {n} suppressed cell computable: "
-                        "{cells}.",
-                        "The earlier release {release} makes {n} suppressed cells computable: "
-                        "{cells}.",
-                        n=int(found.sum()),
-                        release=_called(release),
-                        cells=listed([new.words(int(c)) for c in hidden[found]], _NAMED),
-                    ),
-                )
-            for table in own:
-                yield from self._small(new, release, table)
-        sets = np.concatenate([table.sets[table.known] for _, table in past])
-        together = computable(new.sets[hidden], shown, sets, self._token) & ~alone
-        if together.any():
-            yield Note(
-                "table.differenced",
-                counted(
-                    "Earlier releases together make {n} suppressed cell computable: {cells}.",
-                    "Earlier releases together make {n} suppressed cells computable: {cells}.",
-                    n=int(together.sum()),
-                    cells=listed([new.words(int(c)) for c in hidden[together]], _NAMED),
-                ),
-            )
+        surely = alone.copy()
+        for sure in (True, False):
+            for release in dict.fromkeys(one.release for one in past if one.sure is sure):
+                own = [one.table for one in past if one.release is release]
+                sets = np.concatenate([table.sets[table.known] for table in own])
+                found = computable(new.sets[hidden], shown, sets, self._token) & ~surely
+                if found.any():
+                    yield sure, differenced(new.listed(hidden[found]), release, sure)
+                alone |= found
+                for table in own:
+                    for note in self._small(new, release, table, sure):
+                        yield sure, note
+            counting = [one for one in past if one.sure or not sure]
+            if all(one.sure is not sure for one in past):
+                continue
+            sets = np.concatenate([one.table.sets[one.table.known] for one in counting])
+            together = computable(new.sets[hidden], shown, sets, self._token) & ~alone
+            if together.any():
+                yield sure, differenced(new.listed(hidden[together]), None, sure)
+            alone |= together
+            surely = alone.copy()
 
-    def _small(self, new: _Placed, release: PastRelease, table: _Placed) -> Iterator[Note]:
+    def _small(
+        self, new: _Placed, release: PastRelease, table: _Placed, sure: bool
+    ) -> Iterator[Note]:
         """Small groups between published cells of both tables."""
         ours, theirs = np.flatnonzero(new.known), np.flatnonzero(table.known)
-        counts = self._groups.counts
+        counts = self._groups.table.counts
         found = small_differences(
             new.sets[ours], table.sets[theirs], counts, self._least, self._token
         )
@@ -362,42 +385,37 @@ class _Compared:
         first = found[0]
         one, others = (new, table) if first.new else (table, new)
         mine, rest = (ours, theirs) if first.new else (theirs, ours)
-        yield Note(
-            "table.small-difference",
-            counted(
-                "Next to the earlier release {release}, {n} small group can be computed as a "
-                "difference, such as {cell} without {others}: {count} in all.",
-                "Next to the earlier release {release}, {n} small groups can be computed as "
-                "differences, such as {cell} without {others}: {count} in all.",
-                n=len(found),
-                release=_called(release),
-                cell=one.words(int(mine[first.one])),
-                others=listed([others.words(int(rest[c])) for c in first.others], _NAMED),
-                count=first.count,
-            ),
-        )
+        cell = one.words(int(mine[first.one]))
+        without = listed([others.words(int(rest[c])) for c in first.others], NAMED)
+        yield small_groups(len(found), release, (cell, without, first.count), sure)
 
-    def _placed(self, table: PastTable) -> _Placed | None:
-        """The table over the groups of rows; None where the source cannot place it."""
-        groups = self._groups
-        columns = []
-        for axis in table.axes:
-            inside = _inside(axis, groups)
-            if inside is None:
-                return None
-            columns.append(inside)
-        cells = prod(len(axis.labels) for axis in table.axes)
-        if cells * len(groups.counts) > MOST_ENTRIES:
+
+def _placed(table: PastTable, groups: Groups, choice: str) -> _Placed | None:
+    """The table over groups of rows; None where the source cannot place it."""
+    chosen = groups.of(choice)
+    if chosen is None:
+        return None
+    columns = []
+    for axis in table.axes:
+        inside = _inside(axis, groups.table, chosen)
+        if inside is None:
             return None
-        sets = np.ones((1, len(groups.counts)), dtype=bool)
-        for inside in columns:
-            sets = (sets[:, None, :] & inside[None, :, :]).reshape(-1, len(groups.counts))
-        places = list(product(*(axis.labels for axis in table.axes)))
-        return _Placed(table.name, places, sets, np.array(table.known, dtype=bool))
+        columns.append(inside)
+    cells = prod(len(axis.labels) for axis in table.axes)
+    if cells * len(chosen) > MOST_ENTRIES:
+        return None
+    sets = chosen[None, :]
+    for inside in columns:
+        sets = (sets[:, None, :] & inside[None, :, :]).reshape(-1, len(chosen))
+    places = list(product(*(axis.labels for axis in table.axes)))
+    return _Placed(table.name, places, sets, np.array(table.known, dtype=bool))
 
 
-def _inside(axis: PastAxis, groups: FrequencyTable) -> np.ndarray | None:
-    """Which groups of rows each node of a dimension covers; None where it is not known."""
+def _inside(axis: PastAxis, groups: FrequencyTable, chosen: np.ndarray) -> np.ndarray | None:
+    """Which groups of rows each node of a dimension covers; None where it is not known.
+
+    A value that no chosen row has need not be in the dimension.
+    """
     if axis.name not in groups.attributes:
         return None
     place = groups.attributes.index(axis.name)
@@ -405,7 +423,8 @@ def _inside(axis: PastAxis, groups: FrequencyTable) -> np.ndarray | None:
     inner = set(axis.parents)
     leaves = [node for node in range(len(axis.labels)) if node not in inner]
     covered = {node: axis.merged.get(axis.labels[node], (axis.labels[node],)) for node in leaves}
-    if not set(domain) <= {value for values in covered.values() for value in values}:
+    occurring = {groups.domains[place][code] for code in set(groups.codes[chosen, place].tolist())}
+    if not occurring <= {value for values in covered.values() for value in values}:
         return None
     inside = np.zeros((len(axis.labels), len(groups.counts)), dtype=bool)
     for node, above in enumerate(axis.parents):  # children stand before their total
@@ -415,10 +434,6 @@ def _inside(axis: PastAxis, groups: FrequencyTable) -> np.ndarray | None:
         if above >= 0:
             inside[above] |= inside[node]
     return inside
-
-
-def _called(release: PastRelease) -> str:
-    return quoted(", ".join(part for part in (release.title, release.created) if part))
 
 
 def _rules(parameters: Mapping[str, object]) -> list[Mapping[str, object]]:

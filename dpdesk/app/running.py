@@ -700,7 +700,8 @@ class _Cells(_Release):
 
         asked, tables = prepared.plan.protection.parameters, self._outcome.tables
         self.work.note(plan_notes(prepared.data, asked, tables, self.token))
-        self.work.note(past_notes(prepared, asked, tables, self.token), recorded=True)
+        earlier = past_notes(prepared, self.work.context.workspace, asked, tables, self.token)
+        self.work.note(earlier, recorded=True)
         self.clock.lap("search")
         return self._outcome
 

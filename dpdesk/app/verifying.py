@@ -288,7 +288,7 @@ class _Checker:
         workspace: Workspace | None,
     ) -> tuple[ClaimCheck, ...]:
         """The claims of a release of protected tables; with ``source``, what it settles."""
-        from dpdesk.app.cells import cells_claims, earlier_check, evidence_check, given_again
+        from dpdesk.app.cells import cells_claims, earlier_checks, evidence_check, given_again
 
         try:
             with ExitStack() as stack:
@@ -302,9 +302,9 @@ class _Checker:
                 if whole and given is not None and checks and not _failed(checks):
                     more = given, data, notes, claimed, self._token
                     self._figures = evidence_check(self._found, manifest, method, *more)
-                    if workspace is not None:
-                        here = data, workspace.home, self._token
-                        checks = (*checks, earlier_check(self._found, manifest, *here))
+                    if workspace is not None and source is not None:
+                        here = source, data, workspace, self._token
+                        checks = (*checks, *earlier_checks(self._found, manifest, *here))
         except Cancelled:
             raise
         except DpdeskError as error:

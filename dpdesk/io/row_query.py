@@ -181,7 +181,7 @@ def locked(
     listed += [] if marker is None else [f"rowid AS {identifier(marker)}"]
     sizes = " + ".join(("0", *(f"strlen(c{place})" for place in places)))
     short = "" if longest is None else f" WHERE {sizes} <= {longest}"
-    outer = _closed_off(spill, as_written=longest is not None)
+    outer = closed_off(spill, as_written=longest is not None)
     try:
         with query(con, token, path) as source, query(outer, token, path) as inner:
             chosen = source.sql(f"SELECT {', '.join(listed)} FROM {RAW}{short}")
@@ -194,7 +194,7 @@ def locked(
         outer.close()
 
 
-def _closed_off(spill: Path | None, as_written: bool = False) -> DuckDBPyConnection:
+def closed_off(spill: Path | None, as_written: bool = False) -> DuckDBPyConnection:
     """An empty database that reaches no file and whose settings stay.
 
     ``as_written``: its optimizer, which takes long lists out of the condition that they stand in,

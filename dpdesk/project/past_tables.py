@@ -1,8 +1,9 @@
 """Tables that went out about a population: what a new table of it can be compared with.
 
 They lie in the home folder, one file for each population (or source, where a plan names no
-population). A release enters it when it is exported or released. Everything in it is public: values
-that were published exactly; of tables with noise or rounded values that there were such.
+population). A release enters it when it is exported or released. It holds no value of a row: of
+tables, which cells were published exactly; of tables with noise or rounded values that there were
+such; of their rows, from which file and by which choice they are.
 """
 
 from __future__ import annotations
@@ -51,13 +52,28 @@ class PastTable:
 
 
 @dataclass(frozen=True)
+class PastRows:
+    """Of which rows tables are, by descriptions: nothing in them is a value of a row.
+
+    ``source`` is the SHA-256 of the file (or of the rows that a server sent), ``reading`` one of
+    how it was read; ``query`` chose rows, and ``edited`` says that they are a sample, or swapped.
+    """
+
+    source: str
+    reading: str
+    query: str = ""
+    edited: bool = False
+
+
+@dataclass(frozen=True)
 class PastRelease:
-    """A release by the SHA-256 of its manifest."""
+    """A release by the SHA-256 of its manifest; without ``rows`` an earlier version entered it."""
 
     manifest: str
     title: str
     created: str
     tables: tuple[PastTable, ...]
+    rows: PastRows | None = None
 
 
 class PastTables:
@@ -71,14 +87,16 @@ class PastTables:
         self._noted = Noted(NOTED, self._name)
 
     def enter(self, release: PastRelease) -> None:
-        """Add a release that is not in it yet, and note how many there are now.
+        """Add a release that is not in it yet, or add its rows where these were not noted; and note
+        how many there are now.
 
         Raises StorageError.
         """
         with locked(self._folder, self._name):
             known = self.releases()
-            if all(one.manifest != release.manifest for one in known):
-                known = (*known, release)
+            same = [one for one in known if one.manifest == release.manifest]
+            if not same or (same[0].rows is None and release.rows is not None):
+                known = (*(one for one in known if one not in same), release)
                 listed = [_as_json(one) for one in known]
                 write_private(self._path, canonical_json({"format": 1, "releases": listed}))
             if len(known) > self._noted.count():  # also what a kill kept from being noted
@@ -133,4 +151,10 @@ def _from_json(raw: Mapping[str, object]) -> PastRelease:
         known = tuple(sign == "1" for sign in str(one["known"]))
         tables.append(PastTable(str(one["name"]), str(one["measure"]), axes, known))
     manifest, title, created = (str(raw[key]) for key in ("manifest", "title", "created"))
-    return PastRelease(manifest, title, created, tuple(tables))
+    of = None if raw.get("rows") is None else _rows_from_json(as_table(raw["rows"]))
+    return PastRelease(manifest, title, created, tuple(tables), of)
+
+
+def _rows_from_json(raw: Mapping[str, object]) -> PastRows:
+    source, reading, query = (str(raw[key]) for key in ("source", "reading", "query"))
+    return PastRows(source, reading, query, bool(raw["edited"]))

@@ -22,6 +22,7 @@ from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Note, silent
 from dpdesk.core.plan import Plan
 from dpdesk.core.release import CheckStatus
+from dpdesk.io.canonical import canonical_json
 from dpdesk.io.planfile import read_plan
 from dpdesk.project.past_tables import PastTables
 from dpdesk.project.review.votes import ItemStatus
@@ -57,16 +58,23 @@ def folder(tmp_path: Path) -> Path:
 
 
 def release(
-    context: AppContext, folder: Path, name: str, protection: str, population: str = "people"
+    context: AppContext,
+    folder: Path,
+    name: str,
+    protection: str,
+    population: str = "people",
+    source: str = 'path = "people.csv"',
 ) -> tuple[Path, list[Note]]:
     path = folder / f"{name}.toml"
     top = f'version = 1\ntitle = "{name}"\n'
     top += f'population = "{population}"\n' if population else ""
-    head = '[source]\npath = "people.csv"\n[attributes.town]\nhierarchy = "north.csv"\n'
+    head = f'[source]\n{source}\n[attributes.town]\nhierarchy = "north.csv"\n'
     path.write_text(f'{top}{head}[protection]\nmethod = "table"\n{protection}', "utf-8")
     told: list[object] = []
     made = run_plan(context, path, folder / name, CancelToken(), told.append).out
-    return made, [one for one in told if isinstance(one, Note) and "earlier" in one.sentence]
+    return made, [
+        one for one in told if isinstance(one, Note) and "earlier" in one.sentence.lower()
+    ]
 
 
 BY_TOWN = 'rows = ["town"]\nrule = [{ rule = "threshold", n = 4 }]\n'
@@ -108,6 +116,107 @@ def test_merged_categories_are_compared_as_the_values_in_them(
         context, folder, "again", f'{merge}rule = [{{ rule = "threshold", n = 4 }}]\n'
     )
     assert note.code == "table.differenced"
+
+
+WOMEN = 'path = "people.csv"\nquery = "SELECT * FROM data WHERE sex = \'f\'"'
+MEN = WOMEN.replace("'f'", "'m'")
+
+
+def test_a_table_of_some_rows_next_to_one_of_all_tells_the_others(
+    context: AppContext, folder: Path
+) -> None:
+    """Who takes the women from all has the men; nobody is in a cell of the table of women alone."""
+    loose = 'rows = ["town"]\nprotect = "none"\n'
+    women, _ = release(context, folder, "women", loose, source=WOMEN)
+    export(context, women, folder / "women.csv")
+    _, (note,) = release(context, folder, "towns", BY_TOWN)
+    assert note.code == "table.small-difference"  # one of two persons in n3 is a woman
+    _, notes = release(context, folder, "men", BY_TOWN, source=MEN)
+    assert [one.code for one in notes] == ["table.earlier-compared"]
+    made, _ = release(context, folder, "all", loose)
+    export(context, made, folder / "all.csv")
+    men, notes = release(context, folder, "men again", BY_TOWN, source=MEN)
+    assert [one.code for one in notes] == ["table.differenced"]
+    assert "Earlier releases together" in notes[0].sentence
+    assert verify_release(men, context.registry, CancelToken(), silent).ok
+    checked = check_release(
+        context, men, CancelToken(), silent, source=folder / "people.csv"
+    ).checklist
+    item = {item.id: item for item in checked.items}["other-tables"]
+    assert item.status is ItemStatus.FAIL
+
+
+def test_a_table_of_another_file_is_only_supposed_to_be_of_the_same_rows(
+    context: AppContext, folder: Path
+) -> None:
+    loose = 'rows = ["town"]\nprotect = "none"\n'
+    text = (folder / "people.csv").read_text("utf-8")
+    (folder / "before.csv").write_text(text + "n1,A,m\n", "utf-8")
+    earlier, _ = release(context, folder, "before", loose, source='path = "before.csv"')
+    export(context, earlier, folder / "out.csv")
+    made, (note,) = release(context, folder, "towns", BY_TOWN)
+    assert note.code == "table.differenced-if"
+    assert "If the earlier release `before, " in note.sentence
+    source = folder / "people.csv"
+    found = verify_release(made, context.registry, CancelToken(), silent, source, context.workspace)
+    assert found.ok
+    said = {claim.claim: claim.status for claim in found.claims}
+    assert said["what earlier tables of the same people tell"] is CheckStatus.CONFIRMED
+    checked = check_release(context, made, CancelToken(), silent, source=source).checklist
+    item = {item.id: item for item in checked.items}["other-tables"]
+    assert item.status is ItemStatus.REVIEW
+    assert "If the earlier release `before, " in item.evidence
+    _, (note,) = release(context, folder, "sexes", 'rows = ["sex"]\n')
+    assert note.code == "table.earlier-compared-if"
+
+
+def test_rows_that_cannot_be_followed_are_said_to_be_so(context: AppContext, folder: Path) -> None:
+    """A sample, rows that are ordered and cut, a condition that no row of this file can have."""
+    loose = 'rows = ["town"]\nprotect = "none"\n'
+    first = WOMEN.replace("WHERE sex = 'f'", "ORDER BY town LIMIT 9")
+    cases = (
+        ("sample", f"{loose}sample = 0.5\n", 'path = "people.csv"'),
+        ("first", loose, first),
+    )
+    for name, protection, source in cases:
+        made, _ = release(context, folder, name, protection, source=source)
+        export(context, made, folder / f"{name}.csv")
+    _, notes = release(context, folder, "towns", BY_TOWN)
+    assert [note.code for note in notes] == ["table.earlier-other-rows"]
+    assert "2 earlier tables" in notes[0].sentence
+    _, notes = release(context, folder, "same rows", BY_TOWN, source=first)
+    codes = {note.code for note in notes}
+    assert codes == {"table.earlier-other-rows", "table.earlier-compared"}
+    _, notes = release(context, folder, "sampled", cases[0][1])
+    assert [note.code for note in notes] == ["table.earlier-not-compared"]
+    (folder / "before.csv").write_text("town,district,sex\n1,A,f\n1,A,f\n1,A,m\n", "utf-8")
+    failing = WOMEN.replace("sex = 'f'", "CAST(town AS INTEGER) = 1").replace("people", "before")
+    made, _ = release(context, folder, "failing", 'rows = ["sex"]\n', source=failing)
+    export(context, made, folder / "failing.csv")
+    _, notes = release(context, folder, "sexes", 'rows = ["sex"]\n')
+    assert [note.code for note in notes] == ["table.earlier-other-rows"]
+    assert "3 earlier tables" in notes[0].sentence
+
+
+def test_the_register_says_of_rows_where_they_are_from_and_nothing_of_them(
+    context: AppContext, folder: Path
+) -> None:
+    made, _ = release(context, folder, "women", 'rows = ["town"]\n', source=WOMEN)
+    export(context, made, folder / "out.csv")
+    register = PastTables(context.home, "people", "")
+    (entered,) = register.releases()
+    assert entered.rows is not None
+    assert entered.rows.query == "SELECT * FROM data WHERE sex = 'f'"
+    (path,) = (context.home / "released-tables").glob("*.json")
+    raw = json.loads(path.read_text("utf-8"))
+    assert set(raw["releases"][0]["rows"]) == {"source", "reading", "query", "edited"}
+    raw["releases"][0].pop("rows")  # as an earlier version entered it
+    path.write_bytes(canonical_json(raw))
+    assert register.releases()[0].rows is None
+    _, (note,) = release(context, folder, "towns", 'rows = ["sex"]\n')
+    assert note.code == "table.earlier-compared-if"
+    export(context, made, folder / "again.csv")
+    assert register.releases() == (entered,)
 
 
 def test_a_register_that_was_lost_or_put_back_is_named(context: AppContext, folder: Path) -> None:

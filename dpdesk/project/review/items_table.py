@@ -33,6 +33,11 @@ _TOLD = "told_exactly_if_present", "told_closer_if_present"
 AS_WHOLE = "what whole numbers tell of suppressed counts"
 _WHOLE = "told_exactly_as_whole", "told_closer_as_whole", "undecided_as_whole"
 EARLIER = "what earlier tables of the same people tell"
+EARLIER_IF = "what earlier tables of other files tell if their rows are the same"
+_SAME_ROWS = (
+    "Ask whether these are the same people with the same values. Where they are, protect the "
+    "tables together; where they are others, name another population in the plan."
+)
 TOGETHER = "what the tables of the plan tell together"
 _AS_PRESENT = (
     "Protect against that too: add `present = true` to `attacker` in the plan, as in `attacker = "
@@ -226,6 +231,9 @@ def _other_tables(case: Case) -> Answer:
     told = case.facts.claim(EARLIER)
     if told is not None and not case.facts.confirmed(EARLIER):
         return Answer(Status.FAIL, told.found, Basis.SOURCE, _AGAIN)
+    supposed = case.facts.claim(EARLIER_IF)
+    if supposed is not None:
+        return Answer(Status.REVIEW, supposed.found, Basis.PERSON, _SAME_ROWS)
     text = (
         "Other tables about the same people or companies can be combined with these; no file "
         "shows what else was released."

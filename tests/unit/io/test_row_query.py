@@ -308,7 +308,7 @@ def test_the_database_of_a_query_leads_nowhere_even_if_nothing_were_checked(
 ) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("a\n1\n")
-    con = row_query._closed_off(None)
+    con = row_query.closed_off(None)
     frame = pd.DataFrame({"a": [1]})
     with pytest.raises(duckdb.Error, match=r"Permission|Cannot|disabled|locked"):
         con.execute(sql.format(secret)).fetchall()
