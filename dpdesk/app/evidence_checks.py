@@ -30,10 +30,10 @@ from dpdesk.core.language import is_said
 from dpdesk.core.messages import (
     TABLE,
     joined,
+    makings,
     msg,
     relinked,
     table_faults,
-    table_of,
     texts_in,
 )
 from dpdesk.core.parameters import effective_parameters, parse_parameters
@@ -287,7 +287,7 @@ def evidence_faults(
         yield from _strange_notes(evidence)
     yield from table_faults(evidence)
     if complete:
-        yield from message_faults(evidence, manifest.guarantee.as_json())
+        yield from message_faults(evidence, manifest.guarantee.as_json(), "guarantee")
     yield from _parameters_fault(evidence, method, complete=complete)
     yield from _reading_faults(evidence)
     yield from _version_faults(manifest, evidence, complete=complete)
@@ -602,16 +602,21 @@ def outcome_faults(
     return faults, again
 
 
-def message_faults(evidence: Mapping[str, object], again: object) -> Iterator[str]:
+def message_faults(evidence: Mapping[str, object], again: object, part: str = "") -> Iterator[str]:
     """Whether the evidence says that its texts are made of what those are that were made again.
 
-    What a run noted of files and of a computer that are not at hand may be plain.
+    What a run noted of files and of a computer that are not at hand may be plain. Where only the
+    value of one key was made again, ``part`` names it: a text that stands elsewhere as well may be
+    made in another way there, as a sentence that reads like the name of a column.
     """
     table = evidence.get(TABLE)
     listed = table if isinstance(table, Mapping) else {}
-    made, noted = table_of(again), set(texts_in(evidence.get(RECORDED_NOTES)))
-    for text in sorted(set(texts_in(again)) - (noted - {*made})):
-        if not same_values(listed.get(text), made.get(text)):
+    made, texts = makings(again), set(texts_in(again))
+    texts -= set(texts_in(evidence.get(RECORDED_NOTES))) - {*made}
+    if part:
+        texts -= set(texts_in(without(evidence, frozenset({part, TABLE}))))
+    for text in sorted(texts):
+        if not any(same_values(listed.get(text), way) for way in made.get(text, [None])):
             words = "`{table}` does not say of what the text “{text}” is made"
             yield msg(words, table=TABLE, text=text[:60])
 

@@ -261,12 +261,12 @@ class _Checker:
         from dpdesk.app.private.checking import checks_with_source, private_claims
 
         try:
-            checks = private_claims(self._found, method, manifest, self._token)
+            checks, claimed = private_claims(self._found, method, manifest, self._token)
             sound = bool(checks) and not _failed(checks)  # none: a table is missing, which is told
             if source is not None and self._found.evidence is not None and sound:
                 with ExitStack() as stack:
                     self._figures, more = checks_with_source(
-                        *(self._found, manifest, method, source),
+                        *(self._found, manifest, method, claimed, source),
                         *(_place(workspace, stack), self._token, self._report),
                     )
                     checks = (*checks, *more)

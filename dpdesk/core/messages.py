@@ -246,6 +246,18 @@ def table_of(content: object) -> dict[str, object]:
     return {text: made_of(text) for text in sorted(set(_messages(content)))}
 
 
+def makings(content: object) -> dict[str, list[object]]:
+    """All ways in which the messages in a content are made, by their texts: two templates may give
+    the same text, of which a table holds one.
+    """
+    found: dict[str, list[object]] = {}
+    for text in _messages(content):
+        ways, made = found.setdefault(text, []), made_of(text)
+        if made not in ways:
+            ways.append(made)
+    return found
+
+
 def table_faults(content: Mapping[str, object], *, public: bool = False) -> Iterator[str]:
     """What is wrong with the table in a content: it must give its texts.
 

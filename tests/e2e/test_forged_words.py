@@ -242,3 +242,20 @@ def test_the_risk_of_a_forged_release_is_not_told(copy: Path, context: AppContex
         assess(context, copy, CancelToken(), silent)
     assert caught.value.code == "risk.not-verified"
     assert "public/manifest.json" in caught.value.sentence
+
+
+def test_a_column_may_have_the_name_of_a_sentence_of_the_evidence(
+    plan: Path, context: AppContext, tmp_path: Path
+) -> None:
+    """What is a name in one place may be made of parts in another one."""
+    name, near = f"k = {town.K}", Path(shutil.copytree(plan.parent, tmp_path / "near"))
+    source, other = near / town.SOURCE, near / plan.name
+    source.write_text(source.read_text("utf-8").replace(",age,", f",{name},", 1), "utf-8")
+    other.write_text(plan.read_text("utf-8").replace("age = {", f'"{name}" = {{'), "utf-8")
+    made = town.release(other, tmp_path / "release", context).out
+    evidence = json.loads((made / "internal/evidence.json").read_text("utf-8"))
+    assert name in evidence["messages"]  # else nothing is tried
+    for given in (None, source):
+        report = check(made, context, given)
+        assert report.ok, reasons(report)
+        assert not report.not_checked()

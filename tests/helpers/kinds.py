@@ -194,6 +194,7 @@ KINDS: Mapping[str, Maker] = {
     "randomised-response": _drawn,
     "dp-cube": _cube(),
     "dp-cube, sums": _cube(rho=0.5, measure={"sum": "pay", "lower": 0, "upper": 500}),
+    "dp-cube, averages": _cube(measure={"average": "pay", "lower": 0, "upper": 500}),
     "dp-cube, exact": _cube(exact=[["sex"], ["age"]]),
     "purchase": _bought,
     "dp-graph": _graph,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,14 +113,15 @@ def private_claims(
     method: PrivateMethod,
     manifest: Manifest,
     token: CancelToken,
-) -> tuple[ClaimCheck, ...]:
-    """All claims of a release by a private method; faults of files go into ``found``.
+) -> tuple[tuple[ClaimCheck, ...], tuple[ClaimCheck, ...]]:
+    """All claims of a release by a private method, and those of them that a run records; faults of
+    files go into ``found``.
 
     Raises what a malformed manifest raises (TypeError, KeyError, ValueError and such), Cancelled.
     """
     published = _tables(found, manifest, token)
     if published is None:
-        return ()
+        return (), ()
     for wrong in dimension_faults(found.public, manifest):
         found.fail(found.public / VARIABLES, wrong)
     claimed = method.verify(manifest, published, token)
@@ -133,7 +134,7 @@ def private_claims(
         faults = [] if fault is None else [fault]
         if same_texts(manifest):
             faults += checks_fault(evidence, claimed)
-            faults += message_faults(evidence, recorded_checks(claimed))
+            faults += message_faults(evidence, recorded_checks(claimed), "checks")
         faults += _empty_faults(evidence)
         for each in faults:
             found.fail(found.root / INTERNAL / EVIDENCE, each)
@@ -141,7 +142,7 @@ def private_claims(
         checks += method.verify_declared(manifest, _declarations(manifest, evidence))
     if not any(check.status is CheckStatus.FAILED for check in checks):
         checks += unlike_quoted(checks, _page(found, method, manifest))
-    return tuple(checks)
+    return tuple(checks), claimed
 
 
 def _empty_faults(evidence: Mapping[str, object]) -> list[str]:
@@ -157,6 +158,7 @@ def checks_with_source(
     found: ReleaseFiles,
     manifest: Manifest,
     method: PrivateMethod,
+    claimed: Sequence[ClaimCheck],
     source: AtHand,
     workspace: Workspace,
     token: CancelToken,
@@ -164,6 +166,7 @@ def checks_with_source(
 ) -> tuple[ClaimCheck, list[ClaimCheck]]:
     """The figures of the evidence against those of the source, and what more the source shows.
 
+    ``claimed`` are the checks that its run recorded, made again.
     The rows that count and what is exact are found by the verifier, whatever program made the
     release; all other figures by a design made again, where this program may compare them. Nothing
     is drawn. Raises what a malformed manifest raises, InputError, StorageError, Cancelled.
@@ -216,7 +219,8 @@ def checks_with_source(
         notes = design_notes(plan, method, given, data.columns, design)
         said = [note.sentence for note in notes]
         faults += note_faults(evidence, said)
-        faults += message_faults(evidence, (made, said, design.result, facts))
+        worded = manifest.guarantee.sentences, recorded_checks(claimed)
+        faults += message_faults(evidence, (made, said, design.result, facts, *worded))
     return figures_check(faults), counted
 
 
