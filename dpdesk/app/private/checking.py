@@ -216,8 +216,7 @@ def checks_with_source(
         ]
         made = found_values((), design.charts, ())
         faults += _not_planned(evidence, made)
-        notes = design_notes(plan, method, given, data.columns, design)
-        said = [note.sentence for note in notes]
+        said = [each.sentence for each in design_notes(plan, method, given, data.columns, design)]
         faults += note_faults(evidence, said)
         worded = manifest.guarantee.sentences, recorded_checks(claimed)
         faults += message_faults(evidence, (made, said, design.result, facts, *worded))
