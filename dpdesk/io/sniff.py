@@ -601,13 +601,13 @@ def _separator_line(text: str, name: str, notes: list[str]) -> tuple[str, str | 
 
 def _quote(text: str, delimiters: str, notes: list[str]) -> str:
     """The double quote, unless single quotes clearly enclose fields and double ones do not."""
-    if '"' in text or "'" not in text:
+    if "'" not in text:
         return '"'
     border = f"[{re.escape(delimiters)}\\r\\n]"
-    opened = re.compile(rf"(?:\A|{border})'")
-    enclosed = re.compile(rf"{opened.pattern}[^'\r\n]*'(?={border}|\Z)")
-    found = [(len(enclosed.findall(one)), len(opened.findall(one))) for one in _pieces(text)]
-    if sum(some for some, _ in found) >= 2 and all(some == every for some, every in found):
+    enclosed = rf"('[^'\r\n]*(?:''[^'\r\n]*)*'(?={border}|\Z))"
+    opened = re.compile(rf"(?:\A|{border})(?:{enclosed}|['\"])")
+    found = [field for one in _pieces(text) for field in opened.findall(one)]  # "": not enclosed
+    if len(found) >= 2 and all(found):
         notes.append("Fields are enclosed in single quotes ('); these were removed.")
         return "'"
     return '"'

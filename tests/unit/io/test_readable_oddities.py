@@ -296,6 +296,31 @@ def test_single_quotes_around_fields_are_found_with_every_delimiter(
     assert any("single quotes" in note for note in reading.notes)
 
 
+@pytest.mark.parametrize("odd", ["o'brien", "'tis", 'say "hi"', '"hi"', '5" disk', 'a,"b"', "'a','b'"])
+@pytest.mark.parametrize("place", [0, 2])
+def test_single_quotes_around_fields_are_found_whatever_marks_a_value_holds(
+    folder: Path, workspace: Workspace, odd: str, place: int
+) -> None:
+    """One value with a mark in it left the marks of all other fields in their values."""
+    rows = [("id", "name"), ("1", "a"), ("2", "b"), ("3", "")]
+    rows[place] = (rows[place][0], odd)
+    fields = [[value.replace("'", "''") for value in row] for row in rows]
+    text = "".join(",".join(f"'{field}'" for field in row) + "\n" for row in fields)
+    columns, found, reading = read(folder, workspace, text)
+    assert [columns, *found] == rows
+    assert any("single quotes" in note for note in reading.notes)
+
+
+@pytest.mark.parametrize("line", ['"a",1', "'a,1", "'a' b,1", "'a'b',1"])
+def test_single_quotes_stay_where_a_field_says_otherwise(
+    folder: Path, workspace: Workspace, line: str
+) -> None:
+    text = f"id,n\n{line}\n'x',2\n'y',3\n"
+    _, rows, reading = read(folder, workspace, text)
+    assert rows[1:] == [("'x'", "2"), ("'y'", "3")]
+    assert not any("single quotes" in note for note in reading.notes)
+
+
 def test_single_quotes_are_found_with_a_delimiter_that_the_plan_names(
     folder: Path, workspace: Workspace
 ) -> None:
