@@ -296,7 +296,9 @@ def test_single_quotes_around_fields_are_found_with_every_delimiter(
     assert any("single quotes" in note for note in reading.notes)
 
 
-@pytest.mark.parametrize("odd", ["o'brien", "'tis", 'say "hi"', '"hi"', '5" disk', 'a,"b"', "'a','b'"])
+@pytest.mark.parametrize(
+    "odd", ["o'brien", "'tis", 'say "hi"', '"hi"', '5" disk', 'a,"b"', "'a','b'"]
+)
 @pytest.mark.parametrize("place", [0, 2])
 def test_single_quotes_around_fields_are_found_whatever_marks_a_value_holds(
     folder: Path, workspace: Workspace, odd: str, place: int
