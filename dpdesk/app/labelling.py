@@ -4,10 +4,12 @@ A source with labels gives its release labels too. They are chosen so that they 
 the rows that are not there:
 
 - Variable labels, measures and date formats are words about a column; they do not depend on rows.
-- When no row was left out and a column is released as it is, every code of the source occurs in
-  the release. Its whole code list is published then, codes that nobody has included.
+- When no row was left out, by the method or by a ``query`` of the plan, and a column is released as
+  it is, every code of the source occurs in the release. Its whole code list is published then,
+  codes that nobody has included.
 - Otherwise a code list is cut down to the codes that occur in the release. A label of another code
   might be that of a person who was left out, since many code lists are made from the data.
+- So it is where numbers were made coarser, and none that others may have become has a label.
 - That numbers were cut at ends or rounded before anything else (``coarsen`` of the plan) is said of
   their column: the plan decides it, and readers must know that 90 means 90 and above.
 - A recoded value keeps its label only while it is still the one code that it was. Codes for
@@ -30,6 +32,7 @@ from typing import TYPE_CHECKING
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.labels import NO_BOOK, Codebook, Kind, UserMissing, Variable, is_calendar
 from dpdesk.core.messages import listed, msg
+from dpdesk.core.parameters import exact_number
 from dpdesk.core.plain import quoted
 from dpdesk.core.release import Manifest
 from dpdesk.io.canonical import UnreadableJsonError, canonical_json
@@ -55,7 +58,7 @@ def released_variables(
 ) -> tuple[Variable, ...]:
     """What is published of the columns of ``published``, in their order; see the module.
 
-    ``complete`` says that every row of the source was released, and every column that is not
+    ``complete`` says that every row of the file was released, and every column that is not
     recoded as it is; ``replaced`` are columns of pseudonyms. Empty when the source says nothing of
     the columns.
     """  # fmt: skip
@@ -69,7 +72,7 @@ def released_variables(
             continue
         pairs = () if recoding is None else tuple(recoding.pairs(name))
         same = all(value == label for value, label in pairs)
-        if complete and same:
+        if complete and same and not known.coarsened:
             found.append(plain_variable(known))
             continue
         occurring = published.value_counts(name, token) if _has_codes(known) else {}
@@ -119,7 +122,8 @@ def _cut_down(
         sources.setdefault(label, set()).add(value)
 
     def is_code(text: str) -> bool:
-        return text in occurring and sources.get(text, {text}) == {text}
+        alone = sources.get(text, {text}) == {text} and not _may_be_others(variable, text)
+        return alone and text in occurring
 
     labels = {code: text for code, text in variable.value_labels.items() if is_code(code)}
     missing = variable.missing
@@ -134,6 +138,15 @@ def _cut_down(
         plain_variable(replace(variable, kind=Kind.TEXT)),
         value_labels=labels, missing=missing, measure=measure,
     )  # fmt: skip
+
+
+def _may_be_others(variable: Variable, code: str) -> bool:
+    """Whether other numbers may have become this one before anything else was done."""
+    done = variable.coarsened
+    if not done or variable.missing.holds(code):
+        return False
+    ends = [exact_number(done[key]) for key in ("bottom", "top") if key in done]
+    return "round" in done or exact_number(code) in ends
 
 
 def variables_as_json(variables: tuple[Variable, ...]) -> dict[str, object]:

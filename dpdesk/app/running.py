@@ -491,7 +491,7 @@ class _Rows(_Release):
         released = [name for name in quasi if name in published.columns]
         published.survey(released, EXAMPLES, self.token, self.work.report, self.steps[2])
         suppressed = outcome.recoding is not None and outcome.recoding.rows_suppressed > 0
-        complete = not outcome.drawn and not suppressed
+        complete = not (outcome.drawn or suppressed or prepared.plan.source.query)
         replaced = frozenset(prepared.plan.pseudonyms)
         book = Codebook(
             released_variables(

@@ -635,12 +635,10 @@ class _Checker:
         if label_faults(self._found.public, manifest, columns):
             return  # said elsewhere
         if recoding is not None and same_texts(manifest):
-            plan = self._found.facts().evidence.plan
-            replaced = frozenset(Plan.from_plain(plan, "the plan in the evidence").pseudonyms)
-            expected = released_variables(
-                *(data.book, recoding, published, recoding.rows_suppressed == 0, self._token),
-                replaced,
-            )
+            plan = Plan.from_plain(self._found.facts().evidence.plan, "the plan in the evidence")
+            complete = recoding.rows_suppressed == 0 and not plan.source.query
+            given = data.book, recoding, published, complete, self._token
+            expected = released_variables(*given, frozenset(plan.pseudonyms))
         fault = strange_labels(self._found.public, columns, data.book, expected)
         if fault:
             self._fail(VARIABLES, fault)

@@ -328,6 +328,46 @@ def test_suppressed_codes_and_their_labels_are_not_in_the_public_part(
         assert b"zq only one" not in exported(release, form, context).read_bytes()
 
 
+def test_codes_of_rows_that_a_query_leaves_out_have_no_label_in_the_public_part(
+    tmp_path: Path, context: AppContext
+) -> None:
+    people = frame().assign(consent=1)
+    people.loc[60, ["sex", "consent"]] = [5, 0]
+    pyreadstat.write_sav(
+        people.astype({"age": float, "sex": float, "consent": float}), tmp_path / "a.sav",
+        variable_value_labels={
+            "sex": {1.0: "male", 5.0: "zq only one person"}, "consent": {0.0: "zq no", 1.0: "yes"},
+        },
+    )  # fmt: skip
+    release = released(tmp_path, "a.sav", context, "query = 'SELECT * FROM data WHERE consent = 1'")
+    for path in (release / "public").iterdir():
+        assert b"zq" not in path.read_bytes()
+    given = release, context.registry, CancelToken(), silent, tmp_path / "a.sav", context.workspace
+    assert verify_release(*given).ok
+    path = release / "public/variables.json"
+    said = read_canonical(path)
+    said["variables"][0 if said["variables"][0]["name"] == "sex" else 1]["value_labels"]["5"] = "zq"
+    path.write_bytes(canonical_json(said))
+    assert not verify_release(*given).ok
+
+
+def test_a_number_that_others_became_has_no_label_and_others_that_occur_keep_theirs(
+    tmp_path: Path, context: AppContext
+) -> None:
+    people = frame().astype({"age": float, "sex": float})
+    people["sick"] = [float(1 + row % 4) for row in range(len(people))]
+    labels = {1.0: "flu", 2.0: "cold", 3.0: "zq three alone", 4.0: "zq four", 7.0: "zq nobody"}
+    pyreadstat.write_sav(people, tmp_path / "a.sav", variable_value_labels={"sick": labels})
+    for more, kept in (("top = 3", {"1": "flu", "2": "cold"}), ("round = 2", {})):
+        source = f"coarsen = {{ sick = {{ {more} }} }}"
+        release = released(tmp_path, "a.sav", context, source)
+        found = read_labels(release / "public/variables.json")
+        (sick,) = (one for one in found.variables if one.name == "sick")
+        assert sick.value_labels == kept
+        given = release, context.registry, CancelToken(), silent
+        assert verify_release(*given, tmp_path / "a.sav", context.workspace).ok
+
+
 def test_labels_of_a_release_are_checked_and_exported(tmp_path: Path, context: AppContext) -> None:
     labels = {"sex": {9.0: "refused", 10.0: "unknown", 2.0: "female", 1.0: "male"}}
     people = frame().astype({"age": float, "sex": float})
