@@ -207,6 +207,7 @@ def merged_source(recipe: Recipe, source: SourceSpec) -> SourceSpec:
         source,
         columns=source.columns or known.columns,
         metadata=source.metadata or known.metadata,
+        items=source.items or known.items,
     )
     file_format, open_keys = source_format(described), set(given_keys(known))
     open_keys -= {"path", *given_keys(source)}

@@ -32,7 +32,7 @@ _TEXT_KEYS = (
 )
 _KEYS = (
     *("path", *_TEXT_KEYS, "header", "skip", "columns", "widths", "missing", "types", "allow"),
-    "coarsen",
+    *("coarsen", "items"),
 )
 SKIP, KEEP = EMPTY_ROWS = ("skip", "keep")
 """What ``empty_rows`` may say of rows without any value."""
@@ -134,6 +134,9 @@ class SourceSpec:
     where it is: Spark's ``path`` is the address of a cluster.
 
     ``allow`` lists what is read all the same, of `ALLOWED`, and would be refused otherwise.
+    ``items`` says that each line of a text lists what one person or basket has: it names the items
+    that become columns, each of the values "1" (in the line) and "0", and so of the type text.
+
     ``types`` declares columns (by name: ``"number"``, ``"text"`` or ``"date"``) and ``date_order``
     how dates are written (``"ymd"``, ``"dmy"``, ``"mdy"``); ``coarsen`` says of which columns
     numbers are cut and rounded when the rows have been read. ``missing_named`` says that the plan
@@ -157,12 +160,18 @@ class SourceSpec:
     catalog: str | None = None
     engine: str | None = None
     columns: tuple[FixedColumn, ...] = ()
+    items: tuple[str, ...] = ()
     types: tuple[tuple[str, str], ...] = ()
     date_order: str | None = None
     missing_named: bool = False
     allow: tuple[str, ...] = ()
     coarsen: tuple[tuple[str, Coarsened], ...] = ()
     held: str | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Items are columns of texts, which a plan need not say."""
+        if self.items and not self.types:
+            object.__setattr__(self, "types", _texts(self.items))
 
     @property
     def is_url(self) -> bool:
@@ -213,6 +222,11 @@ class SourceSpec:
             coarsen=tuple((spelled(name), numbers) for name, numbers in self.coarsen),
         )
 
+    def with_items(self, items: Sequence[str]) -> SourceSpec:
+        """The same source with these items, or without any; what they declared goes with them."""
+        types = () if self.types == _texts(self.items) or items else self.types
+        return replace(self, items=tuple(items), types=types)
+
     def without_types(self) -> SourceSpec:
         """The same source without declared columns, and so without what applies to these alone."""
         return replace(self, types=(), date_order=None)
@@ -228,13 +242,19 @@ class SourceSpec:
             plain["columns"] = [column.as_plain() for column in self.columns]
         if self.missing != ("",) or self.missing_named:
             plain["missing"] = list(self.missing)
-        if self.types:
+        if self.items:
+            plain["items"] = list(self.items)
+        if self.types and self.types != _texts(self.items):
             plain["types"] = dict(self.types)
         if self.allow:
             plain["allow"] = list(self.allow)
         if self.coarsen:
             plain["coarsen"] = {name: numbers.as_plain() for name, numbers in self.coarsen}
         return plain
+
+
+def _texts(items: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((item, TEXT) for item in items)
 
 
 def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
@@ -273,6 +293,7 @@ def read_source(raw: Mapping[str, object], where: str) -> SourceSpec:
         missing=tuple(str(item) for item in missing),
         missing_named="missing" in raw and tuple(missing) == ("",),
         columns=_columns(raw, place),
+        items=_items(raw, place),
         types=_types(raw, place),
         allow=_allowed(raw, place),
         coarsen=_coarsen(raw, place),
@@ -385,6 +406,19 @@ def _types(raw: Mapping[str, object], place: str) -> tuple[tuple[str, str], ...]
         if kind not in TYPES:
             raise invalid(f"types.{name}", kind, one_of(TYPES), place)
     return tuple((str(name), str(kind)) for name, kind in types.items())
+
+
+def _items(raw: Mapping[str, object], place: str) -> tuple[str, ...]:
+    given = raw.get("items", [])
+    if not isinstance(given, list | tuple) or not all(isinstance(item, str) for item in given):
+        raise invalid("items", given, "a list of texts", place)
+    for item in given:
+        mark = str(raw.get("delimiter") or "")
+        if item != item.strip() or not item or (mark and mark in item):
+            expected = "texts as they are between two delimiters, without blanks around them"
+            raise invalid("items", item, expected, place)
+    check_one_each(given, form, msg("{place}, items", place=place))
+    return tuple(str(item) for item in given)
 
 
 def _coarsen(raw: Mapping[str, object], place: str) -> tuple[tuple[str, Coarsened], ...]:
@@ -534,8 +568,13 @@ FORMATS: Mapping[str, SourceFormat] = MappingProxyType(
     {
         "csv": SourceFormat(
             "delimited text",
-            (*_EVERY, *_MARKS, "escape", "skip", "allow"),
+            (*_EVERY, *_MARKS, "escape", "skip", "allow", "items"),
             _TEXT,
+        ),
+        "baskets": SourceFormat(
+            "lists of items",
+            ("items", "delimiter", "encoding", "skip", "query"),
+            ("items", "delimiter", "encoding"),
         ),
         "parquet": SourceFormat("Parquet", _EVERY, _TYPED),
         "xlsx": SourceFormat("Excel", (*_EVERY, "header", "skip", "table"), ("header", *_TYPED)),
@@ -570,6 +609,8 @@ def source_format(spec: SourceSpec) -> str:
     if ending == FRAME_ENDING:
         return "frame"
     known = FOREIGN_FORMATS.get(ending)
+    if known is None and spec.items:
+        return "baskets"
     if known is None:
         return "fixed" if spec.columns or spec.metadata is not None else "csv"
     return known
@@ -690,8 +731,8 @@ def is_named(spec: SourceSpec, key: str) -> bool:
     """Whether a plan names this key."""
     if key == "missing":
         return spec.missing_named or spec.missing != ("",)
-    if key == "types":
-        return bool(spec.types)
+    if key in ("types", "items"):
+        return bool(getattr(spec, key))
     return getattr(spec, key) is not None
 
 

@@ -12,6 +12,9 @@ from dpdesk.core.messages import counted, msg
 from dpdesk.core.source_spec import ALLOWED, REPEATED
 from dpdesk.io.sniff import Dialect, shown_delimiter
 
+_LENGTHS_OF_TABLES = 2
+"""Lengths of lines that a table with one kind of fault has."""
+
 if TYPE_CHECKING:
     from dpdesk.io.remedies import Remedy
     from dpdesk.io.scan import ScanResult
@@ -34,7 +37,9 @@ def fault_error(
     }
     error = builders[result.fault](name, dialect, result)
     skipping = error.code == "csv.preamble" and not (remedy and remedy.even)
-    return error if remedy is None or skipping else with_remedy(error, remedy)
+    if remedy is None or skipping:
+        return error
+    return with_remedy(error, remedy, lists=_may_list_items(dialect))
 
 
 def two_delimiters(name: str, dialect: Dialect, result: ScanResult, other: str) -> InputError:
@@ -89,8 +94,16 @@ def unclear_encoding(name: str, guess: LegacyGuess, line: int = 0) -> InputError
     )
 
 
-def with_remedy(error: InputError, remedy: Remedy) -> InputError:
-    """The same error with the options that read the text as its hint."""
+def _may_list_items(dialect: Dialect) -> bool:
+    """Whether lines of three or more different lengths may be lists instead of rows."""
+    return len({len(record.fields) for record in dialect.head}) > _LENGTHS_OF_TABLES
+
+
+def with_remedy(error: InputError, remedy: Remedy, *, lists: bool = False) -> InputError:
+    """The same error with the options that read the text as its hint.
+
+    ``lists`` says that each line may list items.
+    """
     first, *more = remedy.lines
     if more:
         hint = msg(
@@ -101,9 +114,19 @@ def with_remedy(error: InputError, remedy: Remedy) -> InputError:
             n=remedy.fields,
         )
     elif remedy.even:
-        hint = msg(
+        hint = counted(
+            "With `{option}` under [source] every line has {n:,} field; use it if the rows are "
+            "then correct.",
             "With `{option}` under [source] every line has {n:,} fields; use it if the rows are "
             "then correct.",
+            option=first,
+            n=remedy.fields,
+        )
+    elif lists:
+        hint = msg(
+            "If each line lists the items of one person or basket, name these as `items` under "
+            "[source]. With `{option}` the text is a table of {n:,} columns; use it if the rows "
+            "are then correct.",
             option=first,
             n=remedy.fields,
         )

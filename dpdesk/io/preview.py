@@ -88,6 +88,10 @@ def _read(spec: SourceSpec, base: Path, token: CancelToken) -> SourcePreview:
             return preview_engine(path, base, spec, token)
         if file_format == "parquet":
             return _parquet(path, spec)
+        if file_format == "baskets":
+            from dpdesk.io.baskets import preview_baskets
+
+            return preview_baskets(path, spec)
         if file_format != "csv":
             from dpdesk.io.formats.loading import preview_foreign
 

@@ -658,7 +658,8 @@ def _delimiter(
     if not splits:
         notes.append(
             "No delimiter was found, so every line is one value of a single column; name the "
-            "`delimiter` if there is one, or `widths` if columns have fixed widths."
+            "`delimiter` if there is one, `items` if each line lists items, or `widths` if columns "
+            "have fixed widths."
         )
         return "\t" if path.suffix.lower() == ".tsv" else ","
     check_width(name, min(split.width for split in splits))  # however the text is taken apart

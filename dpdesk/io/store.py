@@ -568,6 +568,10 @@ def _load(source: Source, token: CancelToken, report: Report) -> Loaded:
         return load_csv(source, token, report)
     if file_format == "parquet":
         return load_parquet(source.con, source.path, source.spec, token, report)
+    if file_format == "baskets":
+        from dpdesk.io.baskets import load_baskets
+
+        return load_baskets(source, token, report, private=False)
     from dpdesk.io.formats.loading import load_foreign
 
     return load_foreign(source, token, report)

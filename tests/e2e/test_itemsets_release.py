@@ -362,3 +362,43 @@ def test_a_way_that_the_budget_does_not_allow_is_named(
     said = " ".join(capsys.readouterr().out.split())
     assert "Not compared: From bases, because" in said
     assert "are listed: From views" in said
+
+
+BASKETS = """version = 1
+[source]
+path = "baskets.dat"
+items = ["tea", "7", "jam"]
+encoding = "utf-8"
+delimiter = " "
+[protection]
+method = "itemsets"
+dimensions = ["tea", "7", "jam"]
+epsilon = 60
+top = 4
+[protection.domains]
+tea = ["0", "1"]
+7 = ["0", "1"]
+jam = ["0", "1"]
+"""
+
+
+def test_lines_that_list_items_are_released_and_checked(
+    tmp_path: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["tea 7 ham", "7", "jam 7 7 tea ", "ham", "tea\t", "7 tea"]
+    (tmp_path / "baskets.dat").write_text("\n".join(lines * 20) + "\n", "utf-8")
+    plan, out = tmp_path / "plan.toml", tmp_path / "release"
+    plan.write_text(BASKETS, "utf-8")
+    assert main(["run", str(plan), "--out", str(out)]) == 0
+    with (out / "public" / "itemsets.csv").open(encoding="utf-8", newline="") as stream:
+        found = {
+            tuple(json.loads(row["items"])): int(row["value"]) for row in csv.DictReader(stream)
+        }
+    assert found[("7",)] == pytest.approx(80, abs=5)
+    assert found[("tea",)] == pytest.approx(80, abs=5)
+    assert found[("tea", "7")] == pytest.approx(60, abs=5)
+    assert main(["verify", str(out), "--source", str(tmp_path / "baskets.dat")]) == 0
+    plan.write_text(BASKETS.replace('encoding = "utf-8"\n', ""), "utf-8")
+    capsys.readouterr()
+    assert main(["run", str(plan), "--out", str(tmp_path / "other")]) == 2
+    assert 'encoding = "utf-8"' in capsys.readouterr().err

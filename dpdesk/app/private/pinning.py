@@ -22,6 +22,7 @@ from dpdesk.core.source_spec import (
     FORMATS,
     NUMBER,
     TEXT,
+    applies,
     lines_of,
     source_format,
     unnamed,
@@ -179,9 +180,9 @@ def pinned_source(spec: SourceSpec, reading: Reading, profile: DataProfile) -> S
         found["encoding"] = found["encoding"].lower() or _UNTOLD
     return replace(
         spec,
-        types=tuple(types.items()),
+        types=tuple(types.items()) if applies("types", reading.format) else spec.types,
         date_order=(order or _ISO) if DATE in types.values() else None,
-        missing_named=spec.missing == ("",),
+        missing_named=spec.missing == ("",) and applies("missing", reading.format),
         **found,
     )
 

@@ -58,11 +58,11 @@ def take_codes(
     codes, rows = _gathered(table, target, wanted.places, told, spec.empty_rows == KEEP, token)
     if any(len(told[place].domain) > most_coded(rows) for place in wanted.places):
         return None
-    occurring = [
-        _occurring(each, told[place].domain, token)
+    made = [
+        occurring(each, told[place].domain)
         for each, place in zip(codes, wanted.places, strict=True)
     ]
-    domains, kept = (tuple(parts) for parts in zip(*occurring, strict=True))
+    domains, kept = (tuple(parts) for parts in zip(*made, strict=True))
     return CodedRows(domains, kept, rows)
 
 
@@ -130,11 +130,8 @@ def _blank_rows(batch: Sequence[Codes], told: Sequence[_Told]) -> NDArray[np.boo
     return blank
 
 
-def _occurring(
-    codes: Codes, domain: Sequence[str], token: CancelToken
-) -> tuple[tuple[str, ...], Codes]:
+def occurring(codes: Codes, domain: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
     """The values that occur, and the codes against these."""
-    token.check()
     there = np.zeros(len(domain), np.bool_)
     there[codes] = True
     found = np.flatnonzero(there)

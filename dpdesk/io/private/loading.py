@@ -102,6 +102,10 @@ def _loaded(source: Source, token: CancelToken, report: Report, held: bool) -> L
         return _load_text(source, token, report, held)
     if file_format == "fixed":
         return load_fixed(source, token, report)
+    if file_format == "baskets":
+        from dpdesk.io.baskets import load_baskets
+
+        return load_baskets(source, token, report, private=True, held=held)
     from dpdesk.io.private.foreign import load_typed
 
     return load_typed(source, token, report, held)

@@ -46,6 +46,7 @@ VALUES = {
     "columns": (FixedColumn("sex", 1, 1),),
     "types": (("sex", "text"), ("born", "date")),
     "date_order": "dmy",
+    "items": ("sex", "age"),
     "coarsen": (("age", Coarsened(top=Fraction(90))),),
 }
 PATHS = {
@@ -58,6 +59,7 @@ PATHS = {
     "xpt": "people.xpt",
     "fixed": "people.asc",
     "jj": "cells.jj",
+    "baskets": "baskets.txt",
     "frame": "people.frame",
     "sqlite": "people.sqlite",
     "duckdb": "people.duckdb",
@@ -67,8 +69,9 @@ PATHS = {
 
 
 def of_format(known: str, **keys: Any) -> SourceSpec:
-    """A source of a format; what Spark counts is said by `engine`, and not by an ending."""
-    return SourceSpec(PATHS[known], **({"engine": "spark"} if known == "spark" else {}) | keys)
+    """A source of a format; some are said by a key, and not by an ending."""
+    told = {"spark": {"engine": "spark"}, "baskets": {"items": ("tea",)}}
+    return SourceSpec(PATHS[known], **told.get(known, {}) | keys)
 
 
 FIXED = ("columns", "metadata")
@@ -191,7 +194,8 @@ def test_columns_are_described_once(raw: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("known", PATHS)
 def test_without_ignored_keys_a_source_keeps_all_others(known: str) -> None:
-    told = {key: value for key, value in VALUES.items() if known != "csv" or key not in FIXED}
+    otherwise = (*FIXED, "items") if known == "csv" else ()  # with these it is no such text
+    told = {key: value for key, value in VALUES.items() if key not in otherwise}
     told["engine"] = "spark" if known == "spark" else "postgresql"
     spec = without_ignored(of_format(known, **told))
     assert given_keys(spec) == tuple(key for key in given_keys(spec) if applies(key, known))

@@ -52,6 +52,7 @@ TRIED: dict[str, Sequence[Any]] = {
     "date_order": ["dmy"],
     "coarsen": [{"age": {"top": 21}}],
     "engine": ["postgresql"],
+    "items": [["f", "m"]],
 }
 """Values of each option that differ from how the files below are read without it."""
 MATTERS: dict[str, bytes] = {
@@ -68,9 +69,9 @@ ODD_LINES = [b",,,,", b"03/04/1980,?,21,,1.5"]
 NAMES = {source_format(SourceSpec(f"people.{name.partition('-')[0]}")): name for name in SOURCES}
 NAMES |= {"fixed": "fixed", "csv": "csv"}
 """A file of each format, by its format."""
-ELSEWHERE = ("spark", "jj")
+ELSEWHERE = ("spark", "jj", "baskets")
 """What no rows of people are read of: `tests/unit/io/engines` tries the options of the first, the
-last test here those of the other.
+last tests here those of the others.
 """
 JJ_FILE = "0\n3\n0 5 5 u 0 500 1 1 0\n1 7 7 s 0 500 0 0 0\n2 12 12 z 0 500 0 0 0\n1\n"
 JJ_FILE += "0 3 : 0 (1) 1 (1) 2 (-1)\n"
@@ -204,3 +205,21 @@ def test_an_option_changes_the_cells_of_a_jj_file_or_is_refused(
         else:
             refused = _outcome(tmp_path, workspace, keys | {key: values[0]}, private=False)
             assert refused == "source.option", key
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_an_option_changes_the_items_of_lines_or_is_refused(
+    tmp_path: Path, workspace: Workspace, private: bool
+) -> None:
+    (tmp_path / "baskets.txt").write_bytes("tea;f,m\nm;käse,f\nf,m;tea\n".encode())
+    keys: Keys = {"path": "baskets.txt", "items": ["tea", "m"]}
+    keys |= {"encoding": "utf-8", "delimiter": ","}
+    plain = _outcome(tmp_path, workspace, keys, private)
+    assert not isinstance(plain, str)
+    tried = {key: values[0] for key, values in TRIED.items()}
+    tried |= {"encoding": "utf-16-le", "query": "SELECT * FROM data WHERE m = '0'"}
+    for key, value in tried.items():
+        found = _outcome(tmp_path, workspace, keys | {key: value}, private)
+        assert found != plain, key
+        if not applies(key, "baskets"):
+            assert found == "source.option", key

@@ -196,12 +196,22 @@ def format_words(name: str) -> str:
         "postgresql": "PostgreSQL",
         "spark": "Spark",
         "fixed": translate("DataPanel", "fixed width"),
+        "baskets": translate("DataPanel", "lists of items"),
     }
     return words.get(name, name)
 
 
 def reading_sentence(reading: Reading) -> str:
     """How the file was read, in one line."""
+    if reading.format == "baskets":
+        text = translate(
+            "DataPanel",
+            "Read as lists of items: delimiter {delimiter}, encoding {encoding}; an item is 1 in a "
+            "line that lists it, and 0 in all others.",
+        )
+        return text.format(
+            delimiter=delimiter_words(reading.delimiter), encoding=encoding_words(reading.encoding)
+        )
     if reading.format != "csv":
         text = translate("DataPanel", "Read as {format}; {missing}.")
         name = format_words(reading.format)

@@ -119,6 +119,7 @@ class ReadingForm(QFrame):
         self._layout = layout
         self._build_table()
         self._build_choices()
+        self._build_items()
         self._build_missing()
         self.rows = RowsCard()
         self.rows.edited.connect(self._on_rows)
@@ -132,6 +133,7 @@ class ReadingForm(QFrame):
             "escape": self.escape,
             "header": self.header,
             "skip": self.skip,
+            "items": self.items,
             "empty_rows": self.empty_rows,
             "allow": self._allow_box,
         }
@@ -213,6 +215,23 @@ class ReadingForm(QFrame):
         self.remedy.clicked.connect(self._on_remedy)
         self.remedy.hide()
         self._layout.addRow(self.remedy)
+
+    def _build_items(self) -> None:
+        """The items that become columns, for texts whose lines are lists."""
+        self.items = QLineEdit()
+        self.items.setPlaceholderText(self.tr("only where each line is a list"))
+        self.items.setToolTip(
+            self.tr(
+                "Where each line lists what one person or basket has: the items that become "
+                "columns, separated by commas. They must be known without looking at the data if "
+                "the release is to have noise"
+            )
+        )
+        self.items.setAccessibleName(self.tr("Items"))
+        self.items.editingFinished.connect(self._on_edited)
+        label = QLabel(self.tr("Ite&ms"))
+        label.setBuddy(self.items)
+        self._layout.addRow(label, self.items)
 
     def _build_allowed(self) -> None:
         """What is read all the same, and refused otherwise."""
@@ -313,6 +332,7 @@ class ReadingForm(QFrame):
         for kind, tick in self.allowed.items():
             tick.setChecked(kind in source.allow)
         self.empty_rows.setChecked(source.empty_rows == KEEP)
+        self.items.setText(codes_text(source.items))
         self.empty_missing.setChecked("" in source.missing)
         self.codes.setText(codes_text(source.missing))
         if source.path != self._known.path:
@@ -328,13 +348,16 @@ class ReadingForm(QFrame):
         """Show the fields of the keys that apply to a format, and no other."""
         for key, box in self._boxes.items():
             self._layout.setRowVisible(box, applies(key, file_format))
+        for box in (self.empty_missing, self.codes, self._candidates):
+            self._layout.setRowVisible(box, applies("missing", file_format))
 
     def source(self) -> SourceSpec:
         """The specification that the form says, with keys alone that apply to the source."""
         empty = ("",) if self.empty_missing.isChecked() else ()
         header = self.header.currentData()
+        items = dict.fromkeys(item.strip() for item in parse_codes(self.items.text()))
         said = replace(
-            self._source,
+            self._source.with_items([item for item in items if item]),
             delimiter=_value(self.delimiter),
             encoding=_value(self.encoding),
             decimal=_value(self.decimal),

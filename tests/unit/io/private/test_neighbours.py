@@ -216,3 +216,19 @@ def test_a_virtual_table_in_which_one_person_changes_many_rows_is_refused(
     keys = {"table": "words", "missing": [""], "types": {"term": "text"}}
     with pytest.raises(InputError, match="`words`"):
         read("a.sqlite", keys)
+
+
+def test_a_line_of_items_changes_nothing_of_the_others(tmp_path: Path, read: Read) -> None:
+    others = [b"tea 7", b"7", b"jam", b"tea jam 7 ham", b"ham"] * 5
+    odd = [*LINES, b" ", b"tea\t7", b"\xff tea", b"7 7 7", b"\xef\xbb\xbf7", b"tea,7", b'"tea 7']
+    keys = {"items": ["tea", "7", "jam"], "encoding": "utf-8", "delimiter": " "}
+    (tmp_path / "a.dat").write_bytes(b"\n".join(others))
+    columns, reading, rows = read("a.dat", keys)
+    assert rows.total() == len(others)
+    for number, one in enumerate(odd):
+        mixed = [*others[: number % 25], one, *others[number % 25 :]]
+        (tmp_path / "a.dat").write_bytes(b"\n".join(mixed))
+        found = read("a.dat", keys)
+        assert found[:2] == (columns, reading), one[:50]
+        assert not rows - found[2], one[:50]
+        assert (found[2] - rows).total() <= 1, one[:50]
