@@ -119,7 +119,6 @@ class ReadingForm(QFrame):
         self._layout = layout
         self._build_table()
         self._build_choices()
-        self._build_items()
         self._build_missing()
         self.rows = RowsCard()
         self.rows.edited.connect(self._on_rows)
@@ -184,6 +183,7 @@ class ReadingForm(QFrame):
             [(encoding_words(name), name) for name in ENCODINGS],
             editable=True,
         )
+        self._build_items()
         self.decimal = self._combo(
             self.tr("&Decimal mark"),
             self.tr("What separates the decimals of a number"),
@@ -217,7 +217,10 @@ class ReadingForm(QFrame):
         self._layout.addRow(self.remedy)
 
     def _build_items(self) -> None:
-        """The items that become columns, for texts whose lines are lists."""
+        """The items that become columns, for texts whose lines are lists.
+
+        Above the fields that apply to other texts alone: while one types, nothing moves.
+        """
         self.items = QLineEdit()
         self.items.setPlaceholderText(self.tr("only where each line is a list"))
         self.items.setToolTip(
@@ -228,7 +231,7 @@ class ReadingForm(QFrame):
             )
         )
         self.items.setAccessibleName(self.tr("Items"))
-        self.items.editingFinished.connect(self._on_edited)
+        self.items.textEdited.connect(self._on_edited)
         label = QLabel(self.tr("Ite&ms"))
         label.setBuddy(self.items)
         self._layout.addRow(label, self.items)
