@@ -69,11 +69,13 @@ def _asked_of(manifest: Mapping[str, object]) -> _Asked:
     given = as_table(manifest["parameters"])
     twice = 2 if given.get("neighbours", "add-remove") == "replace" else 1
     domains = {name: texts(raw) for name, raw in as_table(given.get("domains") or {}).items()}
+    items, longest = texts(given["dimensions"]), count(given.get("longest", 3))
+    sets = sum(comb(len(items), size) for size in range(1, longest + 1))
     return _Asked(
-        items=texts(given["dimensions"]),
+        items=items,
         domains=domains,
-        top=count(given["top"]),
-        longest=count(given.get("longest", 3)),
+        top=min(count(given["top"]), sets),
+        longest=longest,
         width=count(given.get("rows_per_person", 1)) * twice,
         epsilon=None if given.get("epsilon") is None else number(given["epsilon"]),
     )

@@ -21,6 +21,8 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.cli.main import main
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.parameters import parse_parameters
+from dpdesk.engine.methods.itemsets.settings import PARAMETERS, ItemsetSettings
 from tests.helpers.cubes import toml
 from tests.helpers.forging import check_found, forged
 from tests.helpers.pinned import pin
@@ -295,7 +297,6 @@ def test_sets_from_views_follow_from_the_views_alone(genuine: dict[str, Path]) -
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"top": 100}, "3 items have 7 sets"),
         ({"top": 2, "domains": {"item0": ["0", "1", "2"]}}, "`item0` 3 categories"),
         ({"top": 2, "domains": {"item9": ["0", "1"]}}, "`item9`, which is not in `dimensions`"),
         ({"top": 2, "longest": 9}, "`longest`"),
@@ -303,7 +304,6 @@ def test_sets_from_views_follow_from_the_views_alone(genuine: dict[str, Path]) -
         ({"top": 2, "rho": 1}, "`rho` and Gaussian noise go only with"),
         ({"top": 2, "mine": "views", "rho": 1}, "both `epsilon` and `rho`"),
         ({"top": 2, "mine": "views", "view_size": 1}, "`view_size` is smaller than `cover`"),
-        ({"top": 8, "mine": "views"}, "3 items have 7 sets"),
     ],
 )
 def test_plans_that_cannot_be_run_spend_nothing(
@@ -311,8 +311,29 @@ def test_plans_that_cannot_be_run_spend_nothing(
 ) -> None:
     plan = write_plan(tmp_path, "wrong", 3, **{"epsilon": 1} | keys)
     assert main(["run", str(plan), "--out", str(tmp_path / "out")]) == 2
-    assert said.replace("3 items", "these items") in capsys.readouterr().err.splitlines()[-1]
+    assert said in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("mine", ["basis", "views"])
+def test_all_sets_are_released_where_more_are_asked_for(
+    context: AppContext, tmp_path: Path, mine: str
+) -> None:
+    plan = write_plan(tmp_path, "all", 3, epsilon=50, top=100, mine=mine)
+    out = tmp_path / "out"
+    assert main(["run", str(plan), "--out", str(out)]) == 0
+    assert len(rows_of(out / "public" / "itemsets.csv")) == 7
+    for place in (out, out / "public"):
+        assert verify_release(place, context.registry, CancelToken(), silent).ok
+
+
+def test_more_sets_than_chosen_items_have_are_refused() -> None:
+    names = [f"item{n}" for n in range(70)]
+    raw = {"dimensions": names, "domains": {key: ["0", "1"] for key in names}, "epsilon": 1}
+    raw |= {"top": 65, "longest": 1}
+    values = parse_parameters(PARAMETERS, raw, "the plan")
+    with pytest.raises(InputError, match="have 60 sets"):
+        ItemsetSettings.from_parameters(values, "the plan")
 
 
 @pytest.mark.parametrize("name", ["many", "mined"])

@@ -50,7 +50,7 @@ from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
 from dpdesk.ui.widgets.layouts import leave_wheel
 from dpdesk.ui.words.numbers import typed_number
-from dpdesk.ui.words.spoken import inside, said
+from dpdesk.ui.words.spoken import inside, said, unit_words
 
 if TYPE_CHECKING:
     from dpdesk.ui.forms.columns import FormContext
@@ -524,8 +524,6 @@ class IntegerField(NumberField):
         box.setRange(least if self._absent is None else self._absent, min(highest, LARGEST))
         if self._absent is not None:
             box.setSpecialValueText(self.tr("none"))
-        if parameter.unit:
-            box.setSuffix(f" {parameter.unit}")
         if self._slider is not None:
             self._slider.setRange(box.minimum(), min(box.maximum(), SLIDER_REACH))
             self._slider.setPageStep(5)
@@ -543,10 +541,18 @@ class IntegerField(NumberField):
         number = given if isinstance(given, int) else self._spin.minimum()
         with QSignalBlocker(self._spin):
             self._spin.setValue(number)
+        self._show_unit()
         self._place_slider(self._spin.value())
+
+    def _show_unit(self) -> None:
+        """The unit of one, or of many; it stays as it is while someone types."""
+        unit = unit_words(self.parameter.unit, self._spin.value())
+        if unit and not self._spin.hasFocus():
+            self._spin.setSuffix(f" {unit}")
 
     @Slot(int)
     def _on_box(self, value: int) -> None:
+        self._show_unit()
         self._place_slider(value)
         self.edited.emit()
 

@@ -51,7 +51,7 @@ from dpdesk.ui.words.numbers import (
     shortened,
     tied,
 )
-from dpdesk.ui.words.spoken import inside, said
+from dpdesk.ui.words.spoken import inside, said, unit_words
 
 translate = QCoreApplication.translate
 
@@ -237,7 +237,7 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
     if isinstance(exact, Fraction):
         return marked(parameter.as_text(exact))
     if isinstance(exact, int):
-        return f"{grouped(exact)} {said(parameter.unit)}".strip()
+        return f"{grouped(exact)} {unit_words(parameter.unit, exact)}".strip()
     return parameter.as_text(exact).replace("\n", ", ")
 
 

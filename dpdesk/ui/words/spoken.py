@@ -111,14 +111,16 @@ def inside(label: str) -> str:
 
 
 def spoken_parameter(parameter: _Parameter) -> _Parameter:
-    """A parameter whose words for people are said; its key and its values stay."""
+    """A parameter whose words for people are said; its key, its unit and its values stay.
+
+    The unit is said with a number: see :func:`unit_words`.
+    """
     if window_voice().language == ENGLISH:
         return parameter
     made = replace(
         parameter,
         label=said(parameter.label),
         help=said(parameter.help),
-        unit=said(parameter.unit),
     )
     if isinstance(made, ChoiceParameter):
         choices = tuple(
@@ -131,18 +133,25 @@ def spoken_parameter(parameter: _Parameter) -> _Parameter:
 def spoken_figures(figures: Sequence[Figure]) -> tuple[Figure, ...]:
     """Figures whose labels, units (of one or of many) and explanations are said."""
     return tuple(
-        replace(one, label=said(one.label), unit=_unit(one), help=said(one.help)) for one in figures
+        replace(
+            one, label=said(one.label), unit=unit_words(one.unit, one.value), help=said(one.help)
+        )
+        for one in figures
     )
 
 
-def _unit(figure: Figure) -> str:
-    """The unit, of one or of many."""
-    single = figure.unit.removesuffix("s")
-    if figure.value != 1:
-        return said(figure.unit)
+_ONE_OF = {"people": "person", "sets": "set of items"}
+"""Units of one that are not the word of many without its s, or another word without it."""
+
+
+def unit_words(unit: str, value: object) -> str:
+    """The unit of parameters and figures as it is said after a number, of one or of many."""
+    if value != 1:
+        return said(unit)
+    single = _ONE_OF.get(unit, unit.removesuffix("s"))
     if window_voice().language == ENGLISH:
         return single
-    return window_voice().known(single) or said(figure.unit)
+    return window_voice().known(single) or said(unit)
 
 
 def spoken_guarantee(guarantee: Guarantee) -> Guarantee:

@@ -77,7 +77,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     IntegerParameter(
         "top",
         "Sets to release",
-        "How many of the most frequent sets of items are released, with their noisy counts.",
+        "How many of the most frequent sets of items are released, with their noisy counts; all "
+        "that there are, if these are fewer.",
         unit="sets",
         minimum=1,
         maximum=MOST_TOP,
@@ -131,7 +132,8 @@ class ItemsetSettings(PrivateSettings):
     """All settings with their types; ``domains`` are the listed categories by item.
 
     ``views`` are the settings of the views that sets are read from, None without views.
-    ``origins`` says where categories come from, as far as the plan knows it.
+    ``top`` is no more than there are sets; ``origins`` says where categories come from, as far as
+    the plan knows it.
     """
 
     dimensions: tuple[str, ...]
@@ -154,11 +156,12 @@ class ItemsetSettings(PrivateSettings):
         if views is None and (values["rho"] is not None or values["noise"] == GAUSSIAN):
             sentence = '`rho` and Gaussian noise go only with `mine = "views"`'
             raise misfit("itemsets.budget", where, sentence, "mine")
+        longest = int(str(values["longest"]))
         settings = cls(
             dimensions=dimensions,
             domains=_domains(values["domains"], dimensions, where),
-            top=int(str(values["top"])),
-            longest=int(str(values["longest"])),
+            top=min(int(str(values["top"])), sets_of(len(dimensions), longest)),
+            longest=longest,
             views=views,
             origins=recorded_origins(values["origins"], dimensions, where),
             noise=views.cube.noise if views else Noise.LAPLACE,
@@ -215,12 +218,11 @@ def _domains(
 
 
 def _check_top(settings: ItemsetSettings, where: str) -> None:
-    """Refuse more sets than there are, or than are offered to be chosen from."""
-    many = len(settings.dimensions)
-    most = sets_of(many if settings.views else min(many, MOST_ITEMS), settings.longest)
-    if settings.top > most:
+    """Refuse more sets than the items have among which bases are chosen."""
+    most = sets_of(min(len(settings.dimensions), MOST_ITEMS), settings.longest)
+    if settings.views is None and settings.top > most:
         sentence = msg(
-            "`top` is {top:,}, but these items have {most:,} sets of that length",
+            "`top` is {top:,}, but the items among which bases are chosen have {most:,} sets",
             top=settings.top,
             most=most,
         )

@@ -129,10 +129,12 @@ def still_open(method: Method | None, work: WorkState) -> str:
             "Protect", "State what is chosen: a quantile of a column, or a most frequent value."
         )
     if not given.get("dimensions"):
-        return translate(
+        text = translate(
             "Protect",
-            "Choose what to publish: check the columns that span the tables. Nothing is counted.",
+            "Choose what to publish: check the columns under “{field}”. Nothing is counted.",
         )
+        field = next(one.label for one in method.parameters if one.key == "dimensions")
+        return text.format(field=said(field))
     if given.get("planner") == "pmost" and given.get("theta") is None:
         return translate("Protect", "State which error counts as precise.")
     return ""
