@@ -111,7 +111,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         Role.QUASI_IDENTIFIER,
         r"age(?!nt|ncy).*|alter|sex|gender|geschlecht|race.*|rac\d.*|hisp.*|msp|noc|npf|e?thnic.*|etni.*"
         r"|nation.*|citizen.*|.*country.*|birth.*|dob|yob|zip.*|post.?code.*|plz|region.*|state"
-        r"|county|munic.*|district|town|city|puma|marital.*|marstat|civil.*|hhcivil|famil.*|edu.*"
+        r"|county|munic.*|district|town|city|locations?|zones?|neighbou?rhood|puma|marital.*|marstat|civil.*|hhcivil|famil.*|edu.*"
         r"|occup.*|occucode|job.*|workclass|profession|employ.*|industry.*|indp.*|language"
         r"|urb.*|.*household.?size|h?h.?size|size.?hh|h?h.?gr(ö|oe)(ß|ss)e|persons?.in.?(household|hh)|nuts.*|relat.*|stabbr|rb090|pb220a|db040"
         r"|edad|âge|eta|età|idade|leeftijd|ålder|alder|sexe|sexo|sesso|geschl.*|geburts.*|naissance"
@@ -135,6 +135,7 @@ _FREE_TEXT = (
     r"comments?|remarks?|notes?|verbatim|(free|open).?text|freitext|bemerkung(en)?|anmerkung(en)?"
     r"|kommentare?|notiz(en)?|commentaires?|remarques?|comentarios?|observaciones|commenti"
 )
+_HUMPS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NEARLY_UNIQUE = 0.9
 _SMALL_DOMAIN = 200
 _SOME_ROWS = 20
@@ -197,9 +198,13 @@ def _hinted(name: str) -> Role | None:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """The whole name, then its words of three letters or more, all in small letters."""
-    plain = re.sub(r"[\s_]+", "_", name.strip().casefold())
-    return (plain, *re.findall(r"[^\W\d_]{3,}", plain))
+    """The whole name, then its words of three letters or more, all in small letters.
+
+    A capital within a name begins a word too: ``PULocationID`` has three.
+    """
+    plain = re.sub(r"[\s_]+", "_", name.strip())
+    parts = _HUMPS.sub("_", plain).casefold()
+    return (plain.casefold(), *re.findall(r"[^\W\d_]{3,}", parts))
 
 
 def _percent(share: float) -> str:

@@ -19,6 +19,7 @@ from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.forms.cubes.dimensions import LevelsByDimension
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.shell.navigation import PanelStatus
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
@@ -165,6 +166,7 @@ def test_categories_are_proposed_for_all_dimensions_at_once_in_words_of_the_form
     form = opened(panel, bench, qtbot, plan_of(tmp_path))
     bench.apply(SetParameters({"domains": None, "origins": None}))
     qtbot.waitUntil(lambda: "Still to be declared" in panel.result.band.text)
+    assert panel.status() == PanelStatus()
     assert "domains" not in panel.result.band.text
     assert set(form.domains.missing) == {"sex", "region"}
     panel.result.band.triggered.emit("categories")
@@ -179,9 +181,28 @@ def test_categories_are_proposed_for_all_dimensions_at_once_in_words_of_the_form
     assert "north" in given["region"]
     assert bench.work.parameters["origins"] == {"sex": "data", "region": "data"}
     words = bench.history.path()[-1].label
-    assert "sex: ?, f, m; region: “”, north, south, zqisland" in words
+    assert "sex: ?, f, m; region: empty field, north, south, zqisland" in words
     assert not set("{}[]'") & set(words)
     assert form.domains.missing == ()
+
+
+def test_the_category_of_empty_fields_is_seen_and_survives_what_is_typed(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, plan_of(tmp_path))
+    domains = form.domains
+    domains.choose("sex")
+    assert not domains.of_empty.isChecked()
+    domains.of_empty.click()
+    assert bench.work.parameters["domains"]["sex"] == ("f", "m", "")  # type: ignore[index]
+    domains.area.setPlainText("f\nm\nx")
+    assert bench.work.parameters["domains"]["sex"] == ("f", "m", "x", "")  # type: ignore[index]
+    assert bench.work.parameters["origins"]["sex"] == "typed"  # type: ignore[index]
+    bench.undo()
+    bench.undo()
+    assert bench.work.parameters["domains"]["sex"] == ("f", "m")  # type: ignore[index]
+    assert not domains.of_empty.isChecked()
+    settled(panel, qtbot)
 
 
 def test_a_list_in_one_line_is_refused_and_split_by_a_button(

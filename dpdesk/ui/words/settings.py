@@ -271,7 +271,8 @@ def _listed(value: object) -> str:
         return "; ".join(_few([" × ".join(map(str, one)) or said("grand total") for one in value]))
     if any(isinstance(one, Mapping) for one in value):
         return "; ".join(_few(list(map(_listed, value))))
-    return ", ".join(_few([str(one) or quoted("") for one in value]))
+    empty = translate("DataPanel", "empty field")
+    return ", ".join(_few([str(one) or empty for one in value]))
 
 
 def _few(parts: list[str]) -> list[str]:

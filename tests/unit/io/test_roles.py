@@ -80,3 +80,8 @@ def test_a_weight_that_is_no_number_is_none() -> None:
 
 def test_one_value_for_all_tells_nothing_about_anybody() -> None:
     assert suggest("age", distinct=1, unique=0) is Role.INSENSITIVE
+
+
+@pytest.mark.parametrize("name", ["PULocationID", "personAge", "HouseholdSize", "maritalStatus"])
+def test_words_that_begin_with_a_capital_inside_a_name_are_words(name: str) -> None:
+    assert suggest(name) is Role.QUASI_IDENTIFIER

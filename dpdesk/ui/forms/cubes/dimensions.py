@@ -176,6 +176,12 @@ class DomainsField(Field):
         )
         self.area.textChanged.connect(self._on_text)
         self.area.left.connect(self.left)
+        self.of_empty = QCheckBox(self.tr("A category for empty fields"))
+        self.of_empty.setAccessibleName(self.of_empty.text())
+        self.of_empty.setToolTip(
+            self.tr("Rows in which the field is empty are published as a category of their own")
+        )
+        self.of_empty.toggled.connect(self._on_text)
         self.for_all = QPushButton(self.tr("Suggest for all that have none…"))
         self.for_all.setAccessibleName(self.for_all.text())
         self.for_all.setToolTip(
@@ -185,8 +191,9 @@ class DomainsField(Field):
             )
         )
         self.for_all.clicked.connect(self.ask_for_all)
-        for widget in (self._state, self.for_all, self.choice, self.area, self._build_buttons()):
+        for widget in (self._state, self.for_all, self.choice, self.area, self.of_empty):
             layout.addWidget(widget)
+        layout.addWidget(self._build_buttons())
         layout.addWidget(self._build_confirm())
         self._show()
 
@@ -339,12 +346,15 @@ class DomainsField(Field):
 
     def _show_current(self) -> None:
         name = self._current
-        text = "\n".join(self._values.get(name, ()))
+        values = self._values.get(name, ())
+        text = "\n".join(one for one in values if one)
+        with QSignalBlocker(self.of_empty):
+            self.of_empty.setChecked("" in values)
         if text != self.area.toPlainText().rstrip("\n") or not text:
             with QSignalBlocker(self.area):
                 self.area.setPlainText(text)
         self.area._fit()
-        for widget in (self.area, self.from_data):
+        for widget in (self.area, self.of_empty, self.from_data):
             widget.setEnabled(bool(name))
         self.from_file.setEnabled(name in self._around.declared)
         self._show_state()
@@ -374,7 +384,8 @@ class DomainsField(Field):
         return self.tr("{name}: the categories of its hierarchy").format(name=name)
 
     def _offer_words(self, name: str, categories: Sequence[str]) -> str:
-        shown = ", ".join(quoted(one) for one in categories[:6])
+        empty = self.tr("empty field")
+        shown = ", ".join(quoted(one) if one else empty for one in categories[:6])
         more = "" if len(categories) <= 6 else ", …"
         return (
             self.tr("The data contain {n} values of {name}: {values}.")
@@ -398,8 +409,12 @@ class DomainsField(Field):
         name = self._current
         lines = [line.strip() for line in self.area.toPlainText().splitlines()]
         texts = tuple(line for line in lines if line)
-        if not name or texts == self._values.get(name, ()):
+        known = self._values.get(name, ())
+        unchanged = texts == tuple(one for one in known if one)
+        if not name or (unchanged and self.of_empty.isChecked() == ("" in known)):
             return
+        if self.of_empty.isChecked():
+            texts = (*texts, "")
         if texts:
             self._values[name] = texts
         else:

@@ -285,6 +285,8 @@ class ProtectPanel(Panel):
         if self._view is None or self._view.supposed:
             return PanelStatus()
         if not self._view.feasible:
+            if self._lacking_categories():
+                return PanelStatus()
             return PanelStatus(Mark.ATTENTION, self.tr("not reached"))
         return PanelStatus(Mark.DONE, presenter.reached_words(self._bench.method))
 
@@ -546,11 +548,16 @@ class ProtectPanel(Panel):
             self.later(_DRAW)
         self.viewed.emit(self._view)
 
+    def _lacking_categories(self) -> tuple[str, ...]:
+        """The dimensions without categories, where these are what the settings lack."""
+        form = self.settings.form
+        asked = self._view is not None and self._view.at == "domains"
+        return form.domains.missing if asked and isinstance(form, CubeForm) else ()
+
     def _ask_for_categories(self) -> bool:
         """Whether categories are missing; says which, and what can be done, in the form's words."""
-        form = self.settings.form
-        missing = form.domains.missing if isinstance(form, CubeForm) else ()
-        if self._view is None or self._view.at != "domains" or not missing:
+        missing = self._lacking_categories()
+        if not missing:
             return False
         text = self.tr(
             "Still to be declared: the categories of {names}. A private release must not learn "
