@@ -651,10 +651,8 @@ def _split(text: str, delimiter: str, quote: str, complete: bool, escape: str = 
 def _delimiter(
     text: str, quote: str, complete: bool, name: str, path: Path, notes: list[str]
 ) -> str:
-    splits = [
-        _split(text, candidate, quote, complete) for candidate in DELIMITERS if candidate in text
-    ]
-    splits = [split for split in splits if split.any_split]
+    found = (_split(text, mark, quote, complete) for mark in DELIMITERS if mark in text)
+    splits = [split for split in found if split.any_split]
     if not splits:
         notes.append(
             "No delimiter was found, so every line is one value of a single column; name the "
