@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.systems import BINARY, NO_LINK, planted, sync_folder
 from dpdesk.io.failures import retold, storage_error
+from dpdesk.io.workspace import Placed, mark_of
 
 _PIECE = 1 << 20
 
@@ -38,6 +39,10 @@ class PartialKeeper(Protocol):
 
         Without ``counts`` it is no result, but something noted on the way.
         """
+        ...
+
+    def belonging(self, files: Sequence[Placed]) -> AbstractContextManager[None]:
+        """In the block these files take their places: after a crash all of them, or none."""
         ...
 
 
@@ -170,32 +175,37 @@ def together(keeper: PartialKeeper) -> Iterator[Callable[..., Path]]:
 
     They take their places when the block ends well, the last first. Where one of them cannot, all
     is as it was: those that came where nothing was are taken away again, and files that were
-    replaced come back.
+    replaced come back. Where the program is killed between two of them, the next start does so.
     """
-    marks: dict[Path, tuple[int, int]] = {}
-    before: dict[Path, Path] = {}
+    begun: dict[Path, tuple[Path, Path | None]] = {}
+    files: list[Placed] = []
 
     def begin(target: Path, *, private: bool = False, new: bool = False) -> Path:
         aside = None
         if os.path.lexists(target):
-            aside = keeper.partial_beside(target)
-            kept.callback(remove_partial, aside, keeper)
+            folder = keeper.partial_beside(target)
+            kept.callback(remove_partial, folder, keeper)
+            aside = folder / target.name
         fresh = stack.enter_context(replacing(target, keeper, private=private, new=new))
-        stack.callback(lambda: marks.update(_mark(target, fresh)))
         if aside is not None:
-            before[target] = aside / target.name
-            stack.callback(_keep_as, target, before[target])
+            stack.callback(_keep_as, target, aside)
+        begun[target.absolute()] = fresh, aside
         return fresh
 
-    with ExitStack() as kept:
+    with ExitStack() as kept, ExitStack() as journal:
         try:
             with ExitStack() as stack:
                 yield begin
+                for target, (fresh, aside) in begun.items():
+                    mark = mark_of(fresh)
+                    files += [Placed(target, mark, aside)] if mark is not None else []
+                if len(files) > 1:
+                    journal.enter_context(keeper.belonging(files))
         except BaseException:
-            for target, mark in marks.items():
-                if _mark(target, target) == {target: mark}:  # no file of others
+            for each in files:
+                if each.came():  # no file of others
                     with contextlib.suppress(OSError):
-                        _undo(target, before.get(target))
+                        each.undo()
             raise
 
 
@@ -210,22 +220,6 @@ def _keep_as(path: Path, other: Path) -> None:
             os.link(path, other)
         except OSError:
             shutil.copy2(path, other)
-
-
-def _undo(target: Path, before: Path | None) -> None:
-    """Put back what was at a place, which may be nothing. Raises OSError."""
-    if before is None:
-        target.unlink()
-    else:
-        before.replace(target)
-
-
-def _mark(target: Path, path: Path) -> dict[Path, tuple[int, int]]:
-    """By which the file at ``path`` is known again at ``target``; nothing where there is none."""
-    with contextlib.suppress(OSError):
-        facts = path.lstat()
-        return {target: (facts.st_dev, facts.st_ino)}
-    return {}
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -35,6 +36,46 @@ SMALL_PARTIAL = ".new"  # how the names end under which small files of the home 
 _GATE, _CLAIM = ".sweep", ".claim-"
 _LONG_AGO = 3600.0
 _PARTIAL_PREFIX = ".dpdesk-partial-"
+_TOGETHER = "together"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """One of several files that belong together: its place, by which it is known there, and where
+    the file that was there is kept meanwhile.
+    """
+
+    place: Path
+    mark: tuple[int, int]
+    kept: Path | None
+
+    def came(self) -> bool:
+        """Whether the new file is in its place, and not one that others put there since."""
+        return mark_of(self.place) == self.mark
+
+    def undo(self) -> None:
+        """Put back what was there, which may be nothing. Raises OSError."""
+        if self.kept is not None and os.path.lexists(self.kept):
+            self.kept.replace(self.place)
+        else:
+            self.place.unlink()
+
+
+def mark_of(path: Path) -> tuple[int, int] | None:
+    """By which a file is known again under another name; None where there is none."""
+    try:
+        facts = path.lstat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def settle(files: Sequence[Placed]) -> None:
+    """Undo what came of files that belong together, unless all of them are there."""
+    came = [each for each in files if each.came()]
+    for each in came if len(came) < len(files) else ():
+        with contextlib.suppress(OSError):
+            each.undo()
 
 
 def home_of(private: Path) -> Path:
@@ -56,6 +97,7 @@ class Workspace:
         self._lock = lock
         self._guard = threading.Lock()
         self._partials: dict[Path, list[Path]] = {}  # with the folders made above each
+        self._sets: list[tuple[Placed, ...]] = []
         self._claims: dict[Path, IO[bytes]] = {}
         self._closed = False
         self._placed = False
@@ -190,6 +232,30 @@ class Workspace:
             inside = any(target.absolute().is_relative_to(partial) for partial in self._partials)
             self._placed |= counts and not inside
 
+    @contextmanager
+    def belonging(self, files: Sequence[Placed]) -> Iterator[None]:
+        """In the block files that belong together take their places, one after another.
+
+        It is journalled, so that the next start puts back what was there before where the program
+        was killed between two of them. Raises StorageError where the journal cannot be written.
+        """
+        given = tuple(files)
+        with self._guard:
+            self._sets.append(given)
+            try:
+                self._write_journal()
+            except BaseException:
+                self._sets.remove(given)
+                raise
+        try:
+            yield
+        finally:
+            with self._guard:
+                if not self._closed:
+                    self._sets.remove(given)
+                    with contextlib.suppress(StorageError):
+                        self._write_journal()
+
     def abandon(self) -> bool:
         """Remove everything of this process though its threads may be at work; it ends now.
 
@@ -223,6 +289,8 @@ class Workspace:
             return
         self._closed = True
         self._give_up_all()
+        for files in self._sets:
+            settle(files)
         for partial, made in self._partials.items():
             _remove_partial(partial, made)
         self._lock.close()  # first: Windows removes no open file
@@ -236,6 +304,8 @@ class Workspace:
             with fresh.open("w", encoding="utf-8", errors="surrogateescape") as out:
                 for partial, made in self._partials.items():
                     out.write(json.dumps([str(partial), *map(str, made)]) + "\n")
+                for files in self._sets:
+                    out.write(json.dumps({_TOGETHER: [_plain(each) for each in files]}) + "\n")
                 out.flush()
                 os.fsync(out.fileno())
             fresh.replace(journal)
@@ -291,7 +361,10 @@ def _is_alive(folder: Path) -> bool:
 
 def _remove_remains(folder: Path) -> None:
     """Remove one dead process's folder and what its journal names."""
-    for partial, *made in _journalled(folder / _JOURNAL):
+    lines = _journalled(folder / _JOURNAL)
+    for files in _sets_in(lines):
+        settle(files)
+    for partial, *made in _partials_in(lines):
         _remove_partial(partial, made)
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -316,18 +389,40 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _journalled(journal: Path) -> list[list[Path]]:
+def _journalled(journal: Path) -> list[object]:
+    """What the lines of a journal hold; those that cannot be read are left out."""
     try:
         with open_plain(journal) as file:
             lines = file.read().decode("utf-8", "surrogateescape").splitlines()
     except OSError:
         return []
-    found: list[list[Path]] = []
+    found: list[object] = []
     for line in lines:
-        try:
-            value = read_json(line)
-        except ValueError:
-            continue
-        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
-            found.append([Path(item) for item in value])
+        with contextlib.suppress(ValueError):
+            found.append(read_json(line))
     return found
+
+
+def _partials_in(lines: Sequence[object]) -> Iterator[list[Path]]:
+    for value in lines:
+        if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+            yield [Path(item) for item in value]
+
+
+def _sets_in(lines: Sequence[object]) -> Iterator[tuple[Placed, ...]]:
+    for value in lines:
+        if isinstance(value, dict) and isinstance(value.get(_TOGETHER), list):
+            with contextlib.suppress(TypeError, ValueError):
+                yield tuple(map(_placed, value[_TOGETHER]))
+
+
+def _plain(file: Placed) -> list[object]:
+    return [str(file.place), *file.mark, "" if file.kept is None else str(file.kept)]
+
+
+def _placed(value: object) -> Placed:
+    """A file as the journal holds it. Raises TypeError and ValueError."""
+    if not isinstance(value, list):
+        raise TypeError
+    place, device, number, kept = value
+    return Placed(Path(place), (int(device), int(number)), Path(kept) if kept else None)

@@ -358,6 +358,63 @@ def test_of_files_that_belong_together_none_of_others_is_taken_away(
     assert (tmp_path / "b.csv").read_text() == "old"
 
 
+KILLED = """
+import os, sys
+from pathlib import Path
+from dpdesk.io import safewrite
+from dpdesk.io.workspace import Workspace
+
+folder, most = Path(sys.argv[1]), int(sys.argv[2])
+
+def dying(real):
+    def move(*given, **how):
+        global most
+        if Path(given[-1]).parent == folder:
+            most -= 1
+            if most < 0:
+                os._exit(9)
+        return real(*given, **how)
+    return move
+
+os.link, Path.replace = dying(os.link), dying(Path.replace)
+with safewrite.together(Workspace.open(Path(sys.argv[3]))) as begin:
+    for name in ("a.csv", "b.csv", "c.csv"):
+        begin(folder / name, new=name == "c.csv").write_text("new " + name)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("placed", [0, 1, 2, 3])
+def test_files_that_belong_together_are_no_mixture_after_a_kill(
+    tmp_path: Path, placed: int
+) -> None:
+    """Killed before the next of three takes its place, two of them over old ones."""
+    folder, home = tmp_path / "out", tmp_path / "home"
+    folder.mkdir()
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_text("old " + name)
+    before = {"a.csv": "old a.csv", "b.csv": "old b.csv"}
+    given = (str(folder), str(placed), str(home))
+    ended = subprocess.run([sys.executable, "-c", KILLED, *given], check=False)
+    assert ended.returncode == (0 if placed == 3 else 9)
+    Workspace.open(home).close()
+    there = {path.name: path.read_text() for path in folder.iterdir()}
+    new = {name: "new " + name for name in ("a.csv", "b.csv", "c.csv")}
+    assert there == (new if placed == 3 else before)
+
+
+def test_what_others_put_in_a_place_after_a_kill_stays(tmp_path: Path) -> None:
+    folder, home = tmp_path / "out", tmp_path / "home"
+    folder.mkdir()
+    (folder / "b.csv").write_text("old")
+    subprocess.run([sys.executable, "-c", KILLED, str(folder), "2", str(home)], check=False)
+    assert (folder / "b.csv").read_text() == "new b.csv"
+    (folder / "mine.csv").write_text("mine")
+    (folder / "mine.csv").replace(folder / "b.csv")
+    Workspace.open(home).close()
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"b.csv": "mine"}
+
+
 def test_a_folder_is_no_target_for_a_file(tmp_path: Path, workspace: Workspace) -> None:
     with pytest.raises(InputError), safewrite.replacing(tmp_path, workspace):
         pass
