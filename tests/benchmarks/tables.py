@@ -1,8 +1,9 @@
 """How long protecting a table takes, and how far the pattern is from the proven bound.
 
-Run from the project's root: ``python -m tests.benchmarks.tables [small|medium|large] [SECONDS]``.
-Small: 500 cells; medium: 2,100 cells with two hierarchies; large: about 100,000 cells in four
-dimensions. Values are drawn with a fixed seed.
+Run from the project's root: ``python -m tests.benchmarks.tables [CASE] [SECONDS]``. Small: 500
+cells; medium: 2,100 cells with two hierarchies; large: about 100,000 cells in four dimensions.
+Boxes and groups: two hierarchies, fast and by parts; wide: by parts that are large themselves.
+Values are drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ CASES: dict[str, tuple[list[Dimension], int, How]] = {
     "small": (flat(24, 19), 3, "optimal"),
     "medium": ([grouped("a", 8, 5), grouped("b", 6, 6)], 3, "optimal"),
     "large": (flat(20, 20, 15, 13), 2, "heuristic"),
+    "boxes": ([grouped("a", 19, 10), grouped("b", 19, 10)], 3, "heuristic"),
+    "groups": ([grouped("a", 10, 9), grouped("b", 10, 9)], 3, "hitas"),
+    "wide": ([grouped("a", 2, 70), grouped("b", 2, 70)], 3, "hitas"),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -254,14 +254,15 @@ def _refused(system: System, none: NoPattern) -> RefusedError:
 #
 # Each unsafe cell is protected by a cheapest move in a small box, where one has a move. A box
 # holds, in every dimension, the cell's own node with a few of its siblings (and of the children
-# of inner nodes), the cheapest ones; boxes grow until one has a move. The moves are kept as
+# of inner nodes), the cheapest ones; boxes grow until one has a move, small ones a little further.
+# The moves are kept as
 # witnesses: one that can be made in both directions protects every cell that it moves far
 # enough, and none moves a cell that a contributor alone knows, so no program over the whole
 # table is needed.
 
 
 _SIBLINGS = (1, 2, 4, 8)
-_LARGEST_BOX = 8000
+_LARGEST_BOX, _SMALL_BOX = 8000, 300
 _PRICELESS = 1e-7
 _LARGEST_PART = 1500
 
@@ -316,24 +317,44 @@ class _Boxes:
         return self._pattern, left, self._moves
 
     def _protect(self, variable: int, need: float, token: CancelToken) -> bool:
-        before = 0
+        found = self._cheapest(variable, need, token)
+        if found is None:
+            return False
+        cells, moved = found
+        self._pattern[cells] = True
+        self._moves.append((cells, moved))
+        # Who is alone in this cell knows that it stays, so others need other witnesses.
+        covered = cells if self._owners[variable] < 0 else np.array([variable])
+        far = np.abs(moved if self._owners[variable] < 0 else moved[cells == variable])
+        self._reach[covered] = np.maximum(self._reach[covered], far)
+        return True
+
+    def _cheapest(
+        self, variable: int, need: float, token: CancelToken
+    ) -> tuple[Ints, Floats] | None:
+        """The cells of a cheapest move and how far each goes, of the boxes that are tried.
+
+        They grow until one has a move, and further while they are small: there is more to choose
+        from, and a program of a small box costs little.
+        """
+        before, least, best = 0, np.inf, None
         for siblings in _SIBLINGS:
             box = self._box(variable, siblings)
-            if len(box) > _LARGEST_BOX:
-                return False
+            if len(box) > (_LARGEST_BOX if best is None else _SMALL_BOX):
+                break
             if len(box) == before:
                 continue
             before = len(box)
             moved = self._moved(box, variable, need, token)
-            if moved is not None:
-                self._pattern[box[moved != 0]] = True
-                self._moves.append((box[moved != 0], moved[moved != 0]))
-                # Who is alone in this cell knows that it stays, so others need other witnesses.
-                covered = box if self._owners[variable] < 0 else np.array([variable])
-                far = np.abs(moved if len(covered) == len(box) else moved[box == variable])
-                self._reach[covered] = np.maximum(self._reach[covered], far)
-                return True
-        return False
+            if moved is None:
+                continue
+            cells = box[moved != 0]
+            cost = float(self._instance.weight[cells[~self._pattern[cells]]].sum())
+            if cost < least:
+                least, best = cost, (cells, moved[moved != 0])
+            if not least:
+                break
+        return best
 
     def _moved(self, box: Ints, variable: int, need: float, token: CancelToken) -> Floats | None:
         """The cheapest move of the box that can be made in both directions."""
@@ -414,9 +435,12 @@ def by_parts(system: System, instance: Instance, token: CancelToken) -> Flags:
             before = int(pattern[part].sum())
             if not before or seen.get(number) == before:
                 continue
-            pattern[part] |= _part_pattern(
-                columns[:, part], lengths, part, pattern, instance, token
-            )
+            if len(part) > _LARGEST_PART:
+                pattern[part] |= _wide_pattern(system, part, pattern, instance, token)
+            else:
+                pattern[part] |= _part_pattern(
+                    columns[:, part], lengths, part, pattern, instance, token
+                )
             seen[number] = int(pattern[part].sum())
             changed |= seen[number] > before
     return pattern
@@ -445,6 +469,40 @@ def _groups(dimension: Dimension) -> list[tuple[int, Ints]]:
     ]
 
 
+def _wide_pattern(
+    system: System, part: Ints, pattern: Flags, instance: Instance, token: CancelToken
+) -> Flags:
+    """The suppressed cells of a part too large for programs over all of it: by boxes in it.
+
+    What no box protects is left to the whole system.
+    """
+    inside = np.zeros(len(pattern), dtype=bool)
+    inside[part] = True
+    small = replace(
+        instance,
+        targets=_part_targets(instance, pattern & inside, {int(v): int(v) for v in part}),
+        must=pattern & inside,
+        may=instance.may & inside,
+    )
+    return local_pattern(system, small, token)[0][part]
+
+
+def _part_targets(instance: Instance, must: Flags, place: Mapping[int, int]) -> list[Target]:
+    """The targets in a part, by their places in it; and that what others suppressed, ``must`` (by
+    variable of the system), stays a little uncertain.
+    """
+    targets = [
+        replace(t, variable=place[t.variable]) for t in instance.targets if t.variable in place
+    ]
+    problem = instance.problem
+    for variable in np.flatnonzero(must & ~instance.must).tolist():
+        room = min(problem.high[variable], -problem.low[variable])
+        if 0 < room < np.inf:
+            where = place[variable]
+            targets += [Target(where, upper, _UNCERTAIN * room) for upper in (False, True)]
+    return targets
+
+
 def _part_pattern(
     inside: csc_array,
     lengths: Ints,
@@ -461,19 +519,12 @@ def _part_pattern(
     least = None if whole.least is None else whole.least[part]
     matrix = csr_array(csr_array(inside)[rows])
     problem = Problem(matrix, whole.low[part], whole.high[part], owners, least)
-    must = pattern[part]
-    targets = [
-        replace(t, variable=place[t.variable]) for t in instance.targets if t.variable in place
-    ]
-    for cell in np.flatnonzero(must & ~instance.must[part]):
-        room = min(problem.high[cell], -problem.low[cell])
-        if 0 < room < np.inf:
-            targets += [Target(int(cell), upper, _UNCERTAIN * room) for upper in (False, True)]
+    must, own = pattern[part], np.zeros(len(pattern), dtype=bool)
+    own[part] = must
+    targets = _part_targets(instance, own, place)
     while True:
         small = Instance(problem, targets, instance.weight[part], must, instance.may[part])
         try:
-            if len(part) > _LARGEST_PART:
-                return greedy(small, token)
             return optimal(small, token, CancelToken()).pattern
         except NoPattern as none:
             # Not within this part alone: the whole system decides.

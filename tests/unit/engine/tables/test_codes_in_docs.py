@@ -8,7 +8,7 @@ from pathlib import Path
 import dpdesk
 
 PROGRAM = Path(dpdesk.__file__).parent
-PLACES = ("engine/methods/table", "engine/tables", "app/past_tables.py")
+PLACES = ("engine/methods/table", "engine/tables", "app/past_tables.py", "app/past_words.py")
 PAGE = PROGRAM.parent / "resources/docs/protected-tables.md"
 FILE = "table.csv"
 

@@ -14,7 +14,7 @@ from dpdesk.core.errors import Cancelled, RefusedError
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables import audit as attacker
 from dpdesk.engine.tables import suppression
-from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
+from dpdesk.engine.tables.audit import Problem, Target, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement
 from dpdesk.engine.tables.search import Instance
@@ -209,6 +209,50 @@ def test_moves_in_small_boxes_protect_every_target_that_they_do_not_hand_on(seed
         moved[cells] = amounts
         assert pattern[cells].all()
         assert np.abs(problem.matrix @ moved).max(initial=0.0) < 1e-6
+
+
+def test_a_cheaper_move_of_a_larger_box_is_taken() -> None:
+    """The cheapest neighbours may stand around an expensive corner."""
+    dimensions = [Dimension.flat(name, ["0", "1", "2"]) for name in "ab"]
+    values = np.array([[10, 1, 2], [1, 1000, 1000], [2, 1000, 3]])
+    system = System.of([filled(dimensions, values.ravel())])
+    (own,) = system.variables
+    corner = own.reshape(4, 4)[0, 0]
+    unsafe = np.zeros(len(system), dtype=bool)
+    unsafe[corner] = True
+    problem = Problem.of(system, Bounds.of(system.cells.values))
+    targets = [Target(int(corner), upper, 1.0) for upper in (True, False)]
+    weight = system.cells.values.astype(np.float64)
+    instance = Instance(problem, targets, weight, unsafe, ~system.known)
+    pattern, left, _ = local_pattern(system, instance, TOKEN)
+    assert not left
+    assert instance.cost(pattern) == 2 + 2 + 3
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_parts_that_are_too_wide_for_programs_are_protected_by_boxes(
+    seed: int, singletons: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    system = drawn_system(rng)
+    unsafe = ~system.known & (rng.random(len(system)) < 0.2)
+    needed = required(system, unsafe, rng)
+    bounds = Bounds.of(system.cells.values)
+    found: list[Pattern] = []
+    with pytest.MonkeyPatch.context() as patch:
+        for widest in (suppression._LARGEST_PART, 4):
+            patch.setattr(suppression, "_LARGEST_PART", widest)
+            try:
+                asked = system, judged(needed), bounds, system.cells.values, TOKEN, "hitas"
+                found.append(suppress(*asked, singletons))
+            except RefusedError:
+                return  # nothing protects it
+    problem = Problem.of(system, bounds, alone(system) if singletons else None)
+    for each in found:
+        assert not exposed(problem, each.suppressed, targets_of(needed), TOKEN, 1)
+        extra = each.suppressed & ~unsafe
+        assert max(one.bound for one in found) <= sum(system.cells.values[extra].tolist())
 
 
 def test_large_tables_are_protected_by_local_moves(monkeypatch: pytest.MonkeyPatch) -> None:
