@@ -58,7 +58,7 @@ from dpdesk.core.messages import joined, msg
 if TYPE_CHECKING:
     from dpdesk.app.prepared import Prepared
     from dpdesk.engine.private.method import Charge
-    from dpdesk.project.ledger import AccountKey, Book, Ledger, Outcome, Preview
+    from dpdesk.project.ledger import AccountKey, Book, Ledger, Outcome, Preview, Witness
     from dpdesk.project.ledger.records import LimitSet
 
 
@@ -389,6 +389,9 @@ def _reason(error: BaseException) -> str:
 def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
     """Make a new ledger where there is none, or only an empty file, and enter why; its id.
 
+    One without entries that has lost none is begun once more, for a kill may have come just after
+    it was made.
+
     Raises InputError ``ledger.reason``, ``ledger.exists``; StorageError ``ledger.*``, ``audit.*``.
     """
     from dpdesk.project.ledger import Ledger, Witness, is_said
@@ -399,17 +402,35 @@ def begin_ledger(context: AppContext, path: Path, reason: str) -> str:
             msg("{path}: beginning a new ledger needs a reason.", path=path),
             hint="Say what happened: `--reason TEXT`.",
         )
-    if not is_gone(path):
-        raise InputError(
-            "ledger.exists",
-            msg("{path}: there is already a file.", path=path),
-            hint="Name another one.",
-        )
     witness = Witness.here()
+    if not is_gone(path):
+        _check_unused(path, witness)
     enter(context, Logged.BEGUN, path, {"reason": reason})
     with closing(Ledger.open(path, witness=witness)) as ledger:
         ledger.tell_witness()  # that this one lies here now, and not the lost one
         return ledger.identity
+
+
+def _check_unused(path: Path, witness: Witness) -> None:
+    """Raise InputError ``ledger.exists`` unless there is a ledger that was just begun."""
+    from dpdesk.project.ledger import Ledger
+
+    try:
+        with closing(Ledger.open(path, create=False, witness=witness)) as ledger:
+            if len(ledger.entries()) == 1 and not ledger.lost():
+                return  # the first entry says that it was begun
+    except InputError as error:
+        raise InputError(
+            "ledger.exists",
+            msg("{path}: there is already a file.", path=path),
+            hint="Name another one.",
+        ) from error
+    raise InputError(
+        "ledger.exists",
+        msg("{path}: there is already a ledger.", path=path),
+        hint="Go on with it: `dpdesk ledger show` tells what it holds, and `dpdesk ledger restore` "
+        "enters again what it has lost.",
+    )
 
 
 def debit_request(

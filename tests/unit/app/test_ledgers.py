@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -23,7 +24,7 @@ from dpdesk.core.errors import (
 )
 from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.project.audit import AuditLog
-from dpdesk.project.ledger import DebitRecord, Outcome
+from dpdesk.project.ledger import DebitRecord, Ledger, Outcome, Witness
 from tests.helpers.debits import OTHER, SOURCE, open_here
 
 MILLIONTH = Fraction(1, 10**6)
@@ -220,8 +221,9 @@ def test_a_new_ledger_in_the_place_of_a_lost_one_is_begun_on_purpose_only(
     context: AppContext, desk: LedgerDesk
 ) -> None:
     desk.debit(asked(desk), silent)
-    with pytest.raises(InputError, match="already a file"):
+    with pytest.raises(InputError, match="already a ledger") as error:
         ledgers.begin_ledger(context, desk.path, "wanted")
+    assert "another" not in str(error.value.hint)  # two ledgers of one population
     desk.path.unlink()
     ledgers.begin_ledger(context, desk.path, "the disk burnt")
     desk.debit(asked(desk), silent)
@@ -229,6 +231,43 @@ def test_a_new_ledger_in_the_place_of_a_lost_one_is_begun_on_purpose_only(
     with AuditLog.open_home(context.home) as log:
         begun = [entry for entry in log.entries() if entry.action == "began a ledger"]
     assert [entry.facts for entry in begun] == [{"reason": "the disk burnt"}]
+
+
+def test_a_ledger_that_was_just_begun_is_begun_again_after_a_kill(
+    context: AppContext, desk: LedgerDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.debit(asked(desk), silent)
+    desk.path.unlink()
+
+    def die(_: object) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpdesk.project.ledger.Ledger.tell_witness", die)
+        with pytest.raises(KeyboardInterrupt):
+            ledgers.begin_ledger(context, desk.path, "the disk burnt")
+    identity = ledgers.begin_ledger(context, desk.path, "once more")
+    desk.debit(asked(desk), silent)
+    assert len(records(context, desk)) == 1
+    with pytest.raises(InputError, match="already a ledger"):
+        ledgers.begin_ledger(context, desk.path, "again")
+    with closing(Ledger.open(desk.path)) as ledger:
+        assert ledger.identity == identity
+
+
+def test_neither_another_file_nor_an_old_copy_is_begun_again(
+    context: AppContext, desk: LedgerDesk
+) -> None:
+    with closing(Ledger.open(desk.path, witness=Witness.here())) as ledger:
+        ledger.tell_witness()
+    empty = shutil.copy(desk.path, desk.path.with_name("empty"))
+    desk.debit(asked(desk), silent)
+    shutil.copy(empty, desk.path)
+    with pytest.raises(InputError, match="already a ledger"):
+        ledgers.begin_ledger(context, desk.path, "wanted")
+    desk.path.write_text("notes")
+    with pytest.raises(InputError, match="already a file"):
+        ledgers.begin_ledger(context, desk.path, "wanted")
 
 
 def test_an_old_copy_that_was_put_back_stops_debits(context: AppContext, desk: LedgerDesk) -> None:
