@@ -32,6 +32,11 @@ from dpdesk.project.file.locking import LockHolder
 from dpdesk.project.history import HistorySnapshot
 
 LARGEST_PART = 1 << 30
+TIMES = 100
+"""How many times its stored size a part has at most, as it is written: no small file becomes a
+large one in memory.
+"""
+_ALWAYS = 1 << 26  # bytes that all parts together may have in any case, as earlier versions wrote
 _SLICE = 1_000
 _PIECE = 1 << 18
 _TYPES = ("<f8", "<i8", "<i4", "|b1")
@@ -124,15 +129,23 @@ class PartSink:
         return self._add(_lines(items))
 
     def _add(self, pieces: Iterator[bytes]) -> str:
-        digest, packer, packed = hashlib.sha256(), zlib.compressobj(_LEVEL), []
+        digest, packer, packed, size = hashlib.sha256(), zlib.compressobj(_LEVEL), [], 0
         for piece in pieces:
             for start in range(0, len(piece), _PIECE):
                 digest.update(piece[start : start + _PIECE])
                 packed.append(packer.compress(piece[start : start + _PIECE]))
+            size += len(piece)
         name = digest.hexdigest()
         if name not in self._new and not self._stored(name):
-            self._new[name] = b"".join([*packed, packer.flush()])
+            stored = b"".join([*packed, packer.flush()])
+            self._new[name] = stored if size <= TIMES * len(stored) else _loosely(stored)
         return name
+
+
+def _loosely(stored: bytes) -> bytes:
+    """A part that says the same over and over, packed to an eighth at most."""
+    packer = zlib.compressobj(_LEVEL, strategy=zlib.Z_HUFFMAN_ONLY)
+    return packer.compress(zlib.decompress(stored)) + packer.flush()
 
 
 def _lines(items: Sequence[object]) -> Iterator[bytes]:
@@ -155,6 +168,8 @@ class PartSource:
         self._texts: dict[str, tuple[str, ...]] = {}
         self.hierarchies: dict[str, Hierarchy] = {}
         self.used: set[str] = set()
+        self._left = _ALWAYS
+        self._refused: dict[str, PartError] = {}
 
     def array(self, name: str) -> NDArray[Any]:
         """See :class:`PartReader`."""
@@ -221,7 +236,15 @@ class PartSource:
         stored = self._load(name)
         if stored is None:
             raise PartError(msg("the part {name} is missing", name=name[:8]))
-        body = _unpacked(stored, name)
+        if name in self._refused:  # by other states too: it is not unpacked again for each
+            raise PartError(*self._refused[name].args)
+        most = min(LARGEST_PART, self._left + TIMES * len(stored))
+        try:
+            body = _unpacked(stored, name, most)
+        except PartError as error:
+            self._refused[name] = error
+            raise
+        self._left += TIMES * len(stored) - len(body)
         line, mark, rest = body.partition(b"\n")
         head = _json(line, name)
         if not isinstance(head, dict) or (not mark):
@@ -229,23 +252,18 @@ class PartSource:
         return head, rest
 
 
-def _unpacked(stored: bytes, name: str) -> bytes:
-    unpacker, digest, pieces, size = zlib.decompressobj(), hashlib.sha256(), [], 0
+def _unpacked(stored: bytes, name: str, most: int) -> bytes:
+    """The bytes of a part, if there are no more than ``most``: no more are made."""
+    unpacker = zlib.decompressobj()
     try:
-        for start in range(0, len(stored), _PIECE):
-            piece = unpacker.decompress(stored[start : start + _PIECE])
-            digest.update(piece)
-            size += len(piece)
-            pieces.append(piece)
-            if size > LARGEST_PART:
-                raise PartError(msg("the part {name} is too large", name=name[:8]))
-        rest = unpacker.flush()
+        body = unpacker.decompress(stored, most + 1)
     except zlib.error as error:
         raise PartError(msg("the part {name} is damaged", name=name[:8])) from error
-    digest.update(rest)
-    if digest.hexdigest() != name or not unpacker.eof:
+    if len(body) > most:
+        raise PartError(msg("the part {name} is too large", name=name[:8]))
+    if hashlib.sha256(body).hexdigest() != name or not unpacker.eof:
         raise PartError(msg("the part {name} is damaged", name=name[:8]))
-    return b"".join([*pieces, rest])
+    return body
 
 
 def _json(line: bytes, name: str) -> object:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -199,6 +201,39 @@ def test_a_damaged_part_is_found_by_its_hash(damage: str) -> None:
     store.data[name] = changed
     with pytest.raises(PartError):
         store.source().hierarchy(name)
+
+
+def _is_read(source: PartSource, name: str) -> bool:
+    try:
+        source.items(name)
+    except PartError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("pieces", [1, 40])
+def test_no_small_file_becomes_a_large_one_in_memory(pieces: int) -> None:
+    """One part of 200 MB, or many whose sizes add up, of which each is stored in a thousandth."""
+    size, data, names = 200_000_000 // pieces, {}, []
+    for number in range(pieces):
+        body = b'{"items": 1}\n["%d' % number + b"x" * size + b'"]\n'
+        names.append(hashlib.sha256(body).hexdigest())
+        data[names[-1]] = zlib.compress(body, 9)
+    assert sum(map(len, data.values())) < 300_000
+    source = PartSource(data.get)
+    with pytest.raises(PartError, match="too large"):
+        _ = [source.items(name) for name in names]
+    refused = [name for name in names if not _is_read(source, name)]
+    assert refused
+    assert not any(_is_read(source, name) for name in refused for _ in range(20))
+
+
+def test_what_is_the_same_over_and_over_comes_back() -> None:
+    store, size = Store(), 3_000_000
+    names = [store.sink.add_array(np.full(size + n, n, np.int32)) for n in range(8)]
+    source = store.source()
+    for number, name in enumerate(names):
+        assert (source.array(name) == np.full(size + number, number, np.int32)).all()
 
 
 def test_a_whole_project_comes_back_exactly(desk: Desk, tmp_path: Path) -> None:
