@@ -35,9 +35,13 @@ NONE, SHORT, LONG, NUL, ENCODING, AFTER_QUOTE, UNTERMINATED = 0, 1, 2, 3, 4, 5, 
     PENDING, BEFORE, PROTECTED, LOOSE, LOOSE_LINE, LOOSE_FIELD, TAIL, TAIL_START, TAIL_WIDEST,
     TAIL_KIND, TAIL_LINE, TAIL_FIELD, TAIL_FOUND, LOOSE_AT,
     UNEVEN, SHORT_RECORDS, SHORT_LINE, LONG_RECORDS, LONG_LINE, WIDEST, POINT,
-    LONGEST_LINE, LINE_FIELD, INSIDE, UNLIKE, ROWLIKE, ROWLIKE_LINE,
-) = range(65)  # fmt: skip
-SLOTS = 65
+    LONGEST_LINE, LINE_FIELD, INSIDE, UNLIKE, ROWLIKE, ROWLIKE_LINE, EMPTY_RUN, INNER_BLANK,
+) = range(67)  # fmt: skip
+SLOTS = 67
+_NO_CONTENT = 1 << 40
+"""Added to ``EMPTY_RUN``, the delimiters behind the last byte that is not blank, in a line that has
+no such byte yet."""
+
 WEIGHTS = 65_521
 """Row i (from 0) has the weight i mod this number, plus 1: small enough that no sum overflows."""
 
@@ -84,6 +88,7 @@ def new_state(
     state[EXPECTED] = width
     state[UNEVEN] = 1 if uneven else 0
     state[BEFORE] = state[LOOSE_AT] = -2
+    state[EMPTY_RUN] = _NO_CONTENT
     return state
 
 
@@ -147,11 +152,18 @@ def _count_record(state: State, weighed: State, fields: int) -> None:
 
 @kernel
 def _compare_line(state: State) -> None:
-    """Note whether a line of a record of several has, quotes apart, other fields than a row."""
-    if state[FIELD] - state[LINE_FIELD] + state[INSIDE] + 1 != state[EXPECTED]:
+    """Note whether a line of a record of several is, quotes apart, neither a row nor blank.
+
+    As everywhere, a row may have surplus empty fields at its end.
+    """
+    fields, run = state[FIELD] - state[LINE_FIELD] + state[INSIDE] + 1, state[EMPTY_RUN]
+    if run == _NO_CONTENT:
+        state[INNER_BLANK] += 1
+    elif fields < state[EXPECTED] or (run < _NO_CONTENT and fields - run > state[EXPECTED]):
         state[UNLIKE] = 1
     state[LINE_FIELD] = state[FIELD]
     state[INSIDE] = 0
+    state[EMPTY_RUN] = _NO_CONTENT
 
 
 @kernel
@@ -163,11 +175,13 @@ def _count_rowlike(state: State) -> None:
     lines = state[LINE] - state[RECORD_LINE] + 1
     if lines > 1:
         _compare_line(state)
+        lines -= state[INNER_BLANK]
         if state[UNLIKE] == 0 and state[EXPECTED] > 1 and lines + state[EXPECTED] > 4:
             state[ROWLIKE] += 1
             if state[ROWLIKE] == 1:
                 state[ROWLIKE_LINE] = state[RECORD_LINE]
-    state[LINE_FIELD] = state[INSIDE] = state[UNLIKE] = 0
+    state[LINE_FIELD] = state[INSIDE] = state[UNLIKE] = state[INNER_BLANK] = 0
+    state[EMPTY_RUN] = _NO_CONTENT
 
 
 @kernel
@@ -297,12 +311,14 @@ def _quote(state: State) -> bool:
         state[MODE] = QUOTED
         state[CONTENT] = 1
         state[HELD] += 1
+        state[EMPTY_RUN] = 0
     else:
         if state[STRAY] == 0:
             state[STRAY_LINE] = state[LINE]
         state[STRAY] += 1
         state[CONTENT] = 1
         state[HELD] += 1
+        state[EMPTY_RUN] = 0
     return True
 
 
@@ -329,6 +345,8 @@ def _content(state: State, blank: bool) -> bool:
     if mode == START:
         state[MODE] = PLAIN
     state[HELD] += 1
+    if not blank:
+        state[EMPTY_RUN] = 0
     if not blank or mode not in (START, PLAIN):
         state[CONTENT] = 1
         if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
@@ -358,6 +376,7 @@ def _special(
             state[MODE] = PLAIN
         if state[EXPECTED] > 0 and state[FIELD] >= state[EXPECTED]:
             state[EXTRA_CONTENT] = 1
+        state[EMPTY_RUN] = 0
         state[PENDING] = 1
         return True
     if kind == _HIGH:
@@ -377,9 +396,14 @@ def _special(
         state[HELD] = 0
         state[FIELD] += 1
         state[MODE] = START
+        state[EMPTY_RUN] += 1
         return True
     if kind == _DELIMITER:
+        run = state[EMPTY_RUN]
+        _content(state, False)
         state[INSIDE] += 1
+        state[EMPTY_RUN] = run + 1
+        return True
     return _content(state, kind == _BLANK)
 
 
@@ -401,6 +425,7 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State, weighed: State) -> Non
             if mode == START:
                 mode = PLAIN
             state[CONTENT] = 1
+            state[EMPTY_RUN] = 0
             if field >= state[EXPECTED] > 0:
                 state[EXTRA_CONTENT] = 1
             first = i
@@ -413,6 +438,7 @@ def scan_chunk(data: Bytes, classes: Bytes, state: State, weighed: State) -> Non
             held = 0
             field += 1
             mode = START
+            state[EMPTY_RUN] += 1
             i += 1
         elif kind == _QUOTE and mode == QUOTED and simple:
             mode = QUOTE_SEEN
@@ -475,8 +501,8 @@ class ScanResult:
     values of each column, ``weighted`` the same with the weight of each row (see ``WEIGHTS``),
     modulo 2^64; the header counts in neither. ``short_records`` and ``long_records`` have fewer or
     more fields than the first, ``widest`` the most, in a text in which there may be such.
-    ``rowlike`` counts records of several lines, each of which has, quotes apart, the fields of a
-    row; ``rowlike_line`` is where the first begins.
+    ``rowlike`` counts records of several lines, each of which is blank or has, quotes apart, the
+    fields of a row; ``rowlike_line`` is where the first begins.
     """
 
     records: int

@@ -354,6 +354,36 @@ def test_a_value_that_may_have_swallowed_rows_is_noted(
     assert not any("extend" in note for note in without.notes)
 
 
+@pytest.mark.parametrize("between", ["", "  ", ";;", ";;;"])
+@pytest.mark.parametrize("surplus", ["", ";", ";;"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_swallowed_rows_are_noted_whatever_lines_are_between_them_and_how_they_end(
+    folder: Path, workspace: Workspace, between: str, surplus: str, end: str
+) -> None:
+    rows = ['1;"a;2', "2;b;3", '3;c";4', "4;d;5", "5;e;6"]
+    lines = ["id;name;v", rows[0] + surplus, between, *(row + surplus for row in rows[1:])]
+    _, found, reading = read(folder, workspace, end.join([*lines, ""]))
+    assert [row[0] for row in found] == ["1", "4", "5"]
+    assert any(note.startswith("1 row extends") for note in reading.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id;name;v\n1;"a\n\nb";2\n2;"x; y\nz";3\n',
+        'id;name\n1;"Main St; 5\n\nTown; X"\n2;b\n',
+        'id;name;v\n1;"one; two\nthree; four\n";2\n2;"x";3\n',
+        'id;name;v\n1;"a;2;x\n2;b";3\n4;5;6\n',
+        'id;name;v\n1;"a;2;""\n2;b";3\n4;5;6\n',
+    ],
+)
+def test_a_value_of_several_lines_that_are_no_rows_is_not_noted(
+    folder: Path, workspace: Workspace, text: str
+) -> None:
+    _, _, reading = read(folder, workspace, text)
+    assert not any("extend" in note for note in reading.notes)
+
+
 @pytest.mark.parametrize(
     "text",
     [
