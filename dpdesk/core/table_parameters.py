@@ -72,13 +72,7 @@ class MarksParameter(TypedParameter):
 
     def parse(self, raw: object, where: str) -> ParameterValue:
         """See :meth:`TypedParameter.parse`."""
-        if isinstance(raw, str) and ";" in raw and raw.lstrip()[:1] not in ("[", "{"):
-            lines = [
-                [part.strip() for part in line.split(";")] if line.strip() else []
-                for line in raw.split("|")
-            ]
-            return super().parse(lines, where)
-        return super().parse(raw, where)
+        return super().parse(split_marks(raw), where)
 
     def as_text(self, value: ParameterValue) -> str:
         """See :meth:`Parameter.as_text`."""
@@ -89,6 +83,16 @@ class MarksParameter(TypedParameter):
         if not any(lines) or not plainly or parts[0][:1] in ("[", "{"):
             return super().as_text(value)
         return " | ".join("; ".join(line) for line in lines)
+
+
+def split_marks(raw: object) -> object:
+    """The lines in the text of a form such as ``north; small; U | north; ; P``; else ``raw``."""
+    if isinstance(raw, str) and ";" in raw and raw.lstrip()[:1] not in ("[", "{"):
+        return [
+            [part.strip() for part in line.split(";")] if line.strip() else []
+            for line in raw.split("|")
+        ]
+    return raw
 
 
 def typed(raw: object) -> object:

@@ -205,6 +205,83 @@ def shelf(made: TableForm, key: str) -> Shelf:
     return field.shelf
 
 
+def choose(page: PivotPage, words: str, qtbot: QtBot) -> None:
+    """Choose the cell that is called so, and wait for its story."""
+    model = page.model
+    (place,) = (
+        model.index(line, column)
+        for line, column in product(range(model.rowCount()), range(model.columnCount()))
+        if str(model.index(line, column).data(Qt.ItemDataRole.AccessibleTextRole)).startswith(
+            f"{words}: "
+        )
+    )
+    page.grid.setCurrentIndex(place)
+    qtbot.waitUntil(lambda: bool(page.told))
+
+
+def set_by_hand(page: PivotPage, place: int, qtbot: QtBot) -> None:
+    """As a person does in the box."""
+    page.hand.setFocus()
+    page.hand.setCurrentIndex(place)
+    page.hand.activated.emit(place)
+
+
+def test_the_status_of_a_cell_is_set_where_it_is_looked_at(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    panel.result.deck.show_page("cells-page")
+    page = panel.result.cells
+    assert not page.by_hand.isVisible()
+    choose(page, "s1 × small", qtbot)
+    assert page.hand.isEnabled()
+    assert page.hand.currentIndex() == 0
+    before = bench.work
+    set_by_hand(page, 2, qtbot)
+    assert thaw(bench.work.parameters["marks"]) == [["s1", "small", "U"]]
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy and bool(page.told))
+    assert page.hand.currentIndex() == 2  # the same cell is on show
+    cell = page.grid.currentIndex()
+    assert str(cell.data()).startswith("✕")
+    set_by_hand(page, 0, qtbot)
+    assert bench.work.parameters.get("marks") is None
+    bench.undo()
+    bench.undo()
+    assert bench.work == before
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
+    assert findings(panel) == []
+
+
+def test_statuses_of_linked_tables_are_set_by_the_name_of_the_table(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    tables = [
+        {"name": "by size", "rows": ["region"], "columns": ["size"]},
+        {"name": "regions", "rows": ["region"]},
+    ]
+    gone = {"rows": None, "columns": None, "measure": None}
+    rule = [{"rule": "threshold", "n": 3}]
+    bench.apply(SetParameters({"tables": tables, "rule": rule, **gone}))
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
+    panel.result.deck.show_page("cells-page")
+    page = panel.result.cells
+    page.choice.setCurrentIndex(1)
+    assert page.choice.currentText() == "regions"
+    choose(page, "n1 × All", qtbot)
+    set_by_hand(page, 2, qtbot)
+    assert thaw(bench.work.parameters["marks"]) == {"regions": [["n1", "U"]]}
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy and bool(page.told))
+    assert page.choice.currentText() == "regions"
+    assert page.hand.currentIndex() == 2
+    assert str(page.grid.currentIndex().data()).startswith("✕")
+    page.choice.setCurrentIndex(0)
+    choose(page, "n1 × large", qtbot)
+    set_by_hand(page, 3, qtbot)
+    marks = thaw(bench.work.parameters["marks"])
+    assert marks == {"regions": [["n1", "U"]], "by size": [["n1", "large", "P"]]}
+    qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
+    assert findings(panel) == []
+
+
 def test_unsafe_cells_are_changed_where_that_is_chosen(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
 ) -> None:

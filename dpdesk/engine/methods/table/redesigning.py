@@ -16,10 +16,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, SeriesStyle, table_from
+from dpdesk.core.charts import Axis, BarChart, BarSeries, Cell, table_from
 from dpdesk.core.errors import Cancelled, DpdeskError, RefusedError
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import ParameterValue, Texts
 from dpdesk.core.plain import quoted
 from dpdesk.engine.method import CellsInput
@@ -97,8 +97,7 @@ def _with(given: CellsInput, changes: Mapping[str, object]) -> dict[str, Paramet
 
 
 def _rank(before: Measured, after: Measured) -> tuple[bool, int, float]:
-    hidden = after.unsafe + (after.further or 0)
-    return after.further is None, hidden, before.detail - after.detail
+    return after.further is None, _hidden(after), before.detail - after.detail
 
 
 def _measured(counted: Counted, judged: Judgement, token: CancelToken) -> Measured:
@@ -265,19 +264,17 @@ def _comparison(
         category_axis=Axis("Design"),
         value_axis=Axis("Suppressed cells", whole=True, minimum=0),
         categories=tuple(words for words, _ in drawn),
-        series=(
-            BarSeries("Unsafe cells", tuple(float(after.unsafe) for _, after in drawn)),
-            BarSeries(
-                "Secondary suppressions",
-                tuple(float(after.further or 0) for _, after in drawn),
-                SeriesStyle.SECOND,
-            ),
-        ),
+        series=(BarSeries("Suppressed cells", tuple(float(_hidden(after)) for _, after in drawn)),),
         table=table_from(heads, rest),
         horizontal=True,
         short="Merges",
     )
     return Comparison(table.name, before.cells, rows, 0, sentence, (chart,), measure="cells")
+
+
+def _hidden(measured: Measured) -> int:
+    """Cells that are suppressed, unsafe ones or others."""
+    return measured.unsafe + (measured.further or 0)
 
 
 def _lost(before: Measured, after: Measured) -> float:
@@ -290,10 +287,39 @@ def _answer(before: Measured, found: Sequence[tuple[Proposal, Measured]]) -> str
     if not found or found[0][1].further is None:
         return "No merge was found by which the table can be protected."
     best, after = found[0]
-    return msg(
-        "The fewest cells are suppressed with: {best}. Then {hidden} are suppressed, and {lost} "
-        "of the detail is lost.",
+    fewest = msg(
+        "The fewest cells are suppressed with: {best}. Then {hidden} of {before} are left, and "
+        "{lost} % of the detail is lost.",
         best=best.words,
-        hidden=f"{after.unsafe + (after.further or 0):,}",
-        lost=f"{_lost(before, after):.0%}",
+        hidden=f"{_hidden(after):,}",
+        before=f"{_hidden(before):,}",
+        lost=f"{100 * _lost(before, after):.1f}",
     )
+    gentle = _gentlest(before, found)
+    if gentle is None or gentle[0] is best:
+        return fewest
+    other, then = gentle
+    return joined(
+        (
+            fewest,
+            msg(
+                "Of what saves at least half of them, the least detail is lost with: {other}. Then "
+                "{hidden} are left, and {lost} % of the detail is lost.",
+                other=other.words,
+                hidden=f"{_hidden(then):,}",
+                lost=f"{100 * _lost(before, then):.1f}",
+            ),
+        )
+    )
+
+
+def _gentlest(
+    before: Measured, found: Sequence[tuple[Proposal, Measured]]
+) -> tuple[Proposal, Measured] | None:
+    """What loses least of all that saves at least half of the suppressed cells."""
+    saving = [
+        one
+        for one in found
+        if one[1].further is not None and 2 * _hidden(one[1]) <= _hidden(before)
+    ]
+    return min(saving, key=lambda one: _lost(before, one[1]), default=None)

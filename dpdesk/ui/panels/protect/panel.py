@@ -9,6 +9,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from dpdesk.app.cell_marks import Elsewhere, at, hand_mark, set_elsewhere, with_hand_mark
 from dpdesk.app.types import (
     COMPARE_AT_MOST,
     Detail,
@@ -22,6 +23,7 @@ from dpdesk.app.types import (
 )
 from dpdesk.core.cube_parameters import ACCURACY
 from dpdesk.core.errors import InputError
+from dpdesk.core.tabulation import CellTable, cell_words
 from dpdesk.ui.forms.cubes import CubeForm
 from dpdesk.ui.jobs import JobDone, JobFailed, JobOutcome
 from dpdesk.ui.jobs.hub import alone
@@ -185,6 +187,8 @@ class Picking(QObject):
         result.deck.pointPicked.connect(self._on_point)
         result.deck.pointMarked.connect(self._on_marked)
         result.deck.limitMoved.connect(self._on_limit)
+        result.cells.set_hand(self._hand_mark)
+        result.cells.markAsked.connect(self._on_hand_mark)
 
     @Slot(int)
     def _on_point(self, point: int) -> None:
@@ -202,6 +206,21 @@ class Picking(QObject):
         plain = presenter.nearest_value(method, key, value)
         if plain is not None and plain != self._bench.work.parameters.get(key):
             self._bench.apply(SetParameters({key: plain}), merge=True)
+
+    def _hand_mark(self, table: CellTable, cell: int) -> tuple[str, Elsewhere | None]:
+        """The status that the plan sets of a cell, and why none can be set."""
+        keys = self._bench.work.parameters
+        return hand_mark(keys, table, cell), set_elsewhere(keys, table, cell)
+
+    @Slot(object, int, str)
+    def _on_hand_mark(self, table: CellTable, cell: int, mark: str) -> None:
+        keys = self._bench.work.parameters
+        if hand_mark(keys, table, cell) != mark:
+            place = tuple(
+                axis.labels[i] for axis, i in zip(table.axes, at(table, cell), strict=True)
+            )
+            words = f"{said(cell_words(place))}: {self._result.cells.hand.currentText()}"
+            self._bench.apply(SetParameters(with_hand_mark(keys, table, cell, mark), what=words))
 
     @Slot(int)
     def _on_marked(self, point: int) -> None:

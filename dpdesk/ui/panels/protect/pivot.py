@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHeaderView, QLabel, QPushButton, QSplitter, QWidget
 
+from dpdesk.app.cell_marks import STATUSES, Elsewhere
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.plain import grouped_decimal
 from dpdesk.core.tabulation import (
@@ -28,6 +29,7 @@ from dpdesk.core.tabulation import (
     SECONDARY,
     SUPPRESSED,
     CellStory,
+    CellTable,
     Crosstab,
     TableLook,
 )
@@ -38,6 +40,7 @@ from dpdesk.ui.models.table import guarded
 from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column
 from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, least_height, leave_wheel
+from dpdesk.ui.widgets.states import note
 from dpdesk.ui.words.numbers import marked
 from dpdesk.ui.words.spoken import said
 
@@ -311,12 +314,19 @@ def _story(look: TableLook, cell: int, token: CancelToken, report: Report) -> Ce
 
 
 class PivotPage(QWidget):
-    """Tables that a setting gives, one at a time, and the story of the chosen cell."""
+    """Tables that a setting gives, one at a time, and the story of the chosen cell.
+
+    ``markAsked(CellTable, int, str)``: a cell is to have this status by hand (empty: none).
+    """
+
+    markAsked = Signal(object, int, str)
 
     def __init__(self, theme: ThemeManager, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._hub = hub
         self._looks: tuple[TableLook, ...] = ()
+        self._ask_mark: Callable[[CellTable, int], tuple[str, Elsewhere | None]] | None = None
+        self._kept: tuple[str, int] | None = None
         layout = column(self, gap=SPACE.s)
         layout.addWidget(self._build_line())
         layout.addWidget(self._legend)
@@ -383,6 +393,7 @@ class PivotPage(QWidget):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             inner.addWidget(label)
+        inner.insertWidget(1, self._build_hand())
         inner.addStretch(1)
         self.story.setWidget(card)
         self.story.setAccessibleName(self.tr("The chosen cell"))
@@ -391,6 +402,70 @@ class PivotPage(QWidget):
         )
         self._tell(None)
         return self.story
+
+    def _build_hand(self) -> QWidget:
+        """What the plan says of the chosen cell whatever the rules say."""
+        self.by_hand, line = QWidget(), FlowBox(gap=SPACE.s)
+        self.hand = NarrowCombo()
+        words = (
+            self.tr("as the rules say"),
+            self.tr("safe"),
+            self.tr("unsafe"),
+            self.tr("must be published"),
+        )
+        self.hand.addItems(list(words))
+        self.hand.setAccessibleName(self.tr("Status by hand"))
+        self.hand.set_help(self.tr("How the plan treats this cell, whatever the rules say"))
+        leave_wheel(self.hand)
+        self.hand.activated.connect(self._on_hand)
+        self._why = note()
+        line.add(QLabel(self.tr("By hand:")))
+        line.add(self.hand)
+        lines = column(self.by_hand, gap=SPACE.xs)
+        lines.addWidget(line)
+        lines.addWidget(self._why)
+        return self.by_hand
+
+    def set_hand(self, ask_mark: Callable[[CellTable, int], tuple[str, Elsewhere | None]]) -> None:
+        """Let statuses be set; ``ask_mark`` says what the plan sets of a cell, or why it cannot."""
+        self._ask_mark = ask_mark
+
+    def _show_hand(self, look: TableLook | None, cell: int) -> None:
+        """The status by hand of a cell, where one is chosen."""
+        self.by_hand.setVisible(look is not None and self._ask_mark is not None)
+        if look is None or self._ask_mark is None:
+            return
+        mark, elsewhere = self._ask_mark(look.table, cell)
+        self.hand.setCurrentIndex(STATUSES.index(mark) + 1 if mark else 0)
+        self.hand.setEnabled(elsewhere is None)
+        reasons = {
+            Elsewhere.FILE: self.tr("The plan names a file of statuses: change it there."),
+            Elsewhere.SOURCE: self.tr("The source has columns for statuses and costs of cells."),
+            Elsewhere.RATIO: self.tr("A ratio follows the two tables that it is made of."),
+            Elsewhere.UNNAMED: self.tr("A category without text cannot be named in a status."),
+        }
+        self._why.setText("" if elsewhere is None else reasons[elsewhere])
+        self._why.setVisible(elsewhere is not None)
+
+    @Slot(int)
+    def _on_hand(self, place: int) -> None:
+        look, cell = self.model.look, self.model.cell(self.grid.currentIndex())
+        if look is not None and cell >= 0:
+            self._kept = look.table.name, cell
+            self.markAsked.emit(look.table, cell, ("", *STATUSES)[place])
+
+    def _choose_again(self) -> None:
+        """The cell whose status was set, in the tables that come of it."""
+        kept, self._kept = self._kept, None
+        look = self.model.look
+        if kept is None or look is None or look.table.name != kept[0]:
+            return
+        for line in range(self.model.rowCount()):
+            for place in range(self.model.columnCount()):
+                index = self.model.index(line, place)
+                if self.model.cell(index) == kept[1]:
+                    self.grid.setCurrentIndex(index)
+                    return
 
     def _write_legend(self) -> None:
         """What the signs in sight mean; readers see others than the agency."""
@@ -422,6 +497,8 @@ class PivotPage(QWidget):
         self.choice.blockSignals(False)
         self.choice.setVisible(len(names) > 1)
         self._show()
+        if looks:
+            self._choose_again()
 
     def _show(self) -> None:
         place = self.choice.currentIndex()
@@ -431,6 +508,7 @@ class PivotPage(QWidget):
 
     def _tell(self, story: CellStory | None) -> None:
         if story is None:
+            self._show_hand(None, -1)
             self._title.setText(self.tr("Choose a cell to see why it is treated so."))
             self._told.setText("")
             return
@@ -472,13 +550,14 @@ class PivotPage(QWidget):
         self._hub.latest(_CHANNEL).query(
             self.tr("Looking at a cell"),
             partial(_story, look, cell),
-            then=partial(self._on_story, look),
+            then=partial(self._on_story, look, cell),
             failed=self._on_failed,
         )
 
-    def _on_story(self, look: TableLook, story: CellStory) -> None:
+    def _on_story(self, look: TableLook, cell: int, story: CellStory) -> None:
         if look is self.model.look:
             self._tell(story)
+            self._show_hand(look, cell)
 
     def _on_failed(self, outcome: JobFailed) -> None:
         self._tell(None)
