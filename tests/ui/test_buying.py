@@ -335,6 +335,15 @@ def test_where_most_cells_are_doubtful_the_offer_opens_by_itself_until_it_is_dec
     assert "not worth buying" in agency.texts()
 
 
+def test_no_offer_opens_by_itself_where_the_data_are_not_open(agency: Agency) -> None:
+    agency.close_data()
+    agency.browse(plan=agency.write_plan("poor.toml", epsilon=0.01))
+    assert agency.card.isHidden()
+    agency.window.ask_offer()
+    agency.quiet()
+    assert "is not open" in agency.texts()
+
+
 def test_a_purchase_is_stopped_by_its_own_button_and_what_was_debited_is_told(
     agency: Agency,
 ) -> None:

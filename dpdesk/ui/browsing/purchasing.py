@@ -423,6 +423,11 @@ class Purchase(QObject):
             return False
         return self._planned or any((each / "internal").is_dir() for each in cube.pieces)
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the data are open that a table would be counted from."""
+        return self._at_hand() is not None
+
     def declined(self, dimensions: tuple[str, ...]) -> bool:
         """Whether somebody closed the offer of this table before."""
         return dimensions in self._declined

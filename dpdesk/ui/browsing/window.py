@@ -467,13 +467,15 @@ class BrowseWindow(ReadingWindow):
             self.page.grid.setFocus()
 
     def _offer_if_needed(self, *, unanswered: bool) -> None:
-        """Open the offer by itself where nothing can answer, or most cells are doubtful."""
+        """Open the offer by itself where nothing can answer, or most cells are doubtful and there
+        is something to count from.
+        """
         if not self.purchase.possible:
             return
         share, seen = self.side.marked_share, self.seen
         poor = seen is not None and seen.pivot.mostly_doubtful(share)
         wanted = self._wanted()
-        poor = poor and not self.purchase.declined(wanted)
+        poor = poor and self.purchase.at_hand and not self.purchase.declined(wanted)
         if unanswered or poor or not self.purchase.card.isHidden():
             self.purchase.want(wanted)
         self._on_turned()
