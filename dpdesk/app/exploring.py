@@ -83,10 +83,10 @@ class Explored:
         try:
             values = self._checked(parameters)
         except InputError as error:
-            mended = self._refused(parameters, error)
-            if mended is None:
+            fixed = self._refused(parameters, error)
+            if fixed is None:
                 raise
-            return mended
+            return fixed
         token = token or CancelToken()
         view = self._noted(self.exploration.view_until(values, token, report))
         if self.earlier is None or not view.tables:

@@ -74,7 +74,7 @@ _RENAMES = 4
 
 
 class FixKind(StrEnum):
-    """What a mend does."""
+    """What a fix does."""
 
     RENAME = "rename"
     TAKE_OUT = "take out"
@@ -110,7 +110,7 @@ class Fix:
         return _with_missing(recipe, self.value)
 
 
-def mends_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Fix, ...]:
+def fixes_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Fix, ...]:
     """What one click could do about an item, the likeliest first; nothing where people must think.
 
     ``items`` are all of the report: a lost column may be any of the new ones. An unknown column is
@@ -133,10 +133,10 @@ def mends_of(item: FitItem, items: Sequence[FitItem] = ()) -> tuple[Fix, ...]:
     return ()
 
 
-def mended(recipe: Recipe, mends: Sequence[Fix]) -> Recipe:
-    """A recipe after some mends, in order."""
-    for mend in mends:
-        recipe = mend.apply(recipe)
+def fixed(recipe: Recipe, fixes: Sequence[Fix]) -> Recipe:
+    """A recipe after some fixes, in order."""
+    for fix in fixes:
+        recipe = fix.apply(recipe)
     return recipe
 
 
@@ -252,6 +252,6 @@ __all__ = [
     "VerifyReport",
     "Weight",
     "WorkState",
-    "mended",
-    "mends_of",
+    "fixed",
+    "fixes_of",
 ]

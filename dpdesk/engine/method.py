@@ -268,7 +268,7 @@ class GrowingExploration(Protocol):
 
 @runtime_checkable
 class FixableExploration(Protocol):
-    """An :class:`Exploration` that shows something of settings that were refused, to mend them."""
+    """An :class:`Exploration` that shows something of settings that were refused, to fix them."""
 
     def refused(
         self, parameters: Mapping[str, ParameterValue], error: DpdeskError

@@ -201,7 +201,7 @@ def test_nobody_has_to_choose_a_file(office: Office) -> None:
     assert office.desk.beside.fit is None or not office.desk.beside.fit.isVisible()
 
 
-def test_items_lead_to_the_column_in_the_step_that_mends_them(
+def test_items_lead_to_the_column_in_the_step_that_fixes_them(
     office: Office, tmp_path: Path
 ) -> None:
     rows = [(town, str(n), "x") for n, (town, _) in enumerate(ROWS)]

@@ -287,7 +287,7 @@ def test_the_button_makes_a_table_exact_and_what_follows_can_neither_be_forbidde
     assert not settled(panel, qtbot).exact
 
 
-def test_exact_tables_that_do_not_go_with_the_settings_are_mended_in_the_lattice(
+def test_exact_tables_that_do_not_go_with_the_settings_are_fixed_in_the_lattice(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
     board = opened(planner="base", nonnegative=True)
@@ -335,7 +335,7 @@ def test_a_double_click_publishes_and_the_menu_offers_the_same(
     settled(panel, qtbot)
 
 
-def test_the_choice_can_be_mended_where_no_plan_can_be_made(
+def test_the_choice_can_be_fixed_where_no_plan_can_be_made(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
     board = opened(planner="base")

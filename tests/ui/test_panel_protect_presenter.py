@@ -71,7 +71,7 @@ def test_a_wrong_value_of_the_form_is_no_reason_to_leave(work: WorkState) -> Non
         ("plan.unknown-column", "attributes"),
     ],
 )
-def test_each_error_leads_where_it_can_be_mended(code: str, place: str) -> None:
+def test_each_error_leads_where_it_can_be_fixed(code: str, place: str) -> None:
     problem = JobFailed(1, "Searching", "input", code, "Something.")
     assert settings.problem_place(problem, METHOD) == place
 

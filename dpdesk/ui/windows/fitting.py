@@ -21,8 +21,8 @@ from dpdesk.app.types import (
     FixKind,
     Recipe,
     Weight,
-    mended,
-    mends_of,
+    fixed,
+    fixes_of,
 )
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, Report
@@ -48,38 +48,38 @@ HOLD = "fitting.hold"
 
 @dataclass(frozen=True)
 class PlanComparison:
-    """A recipe as it was mended, and how it fits the file."""
+    """A recipe as it was fixed, and how it fits the file."""
 
     path: Path
     recipe: Recipe
-    mends: tuple[Fix, ...]
+    fixes: tuple[Fix, ...]
     report: FitReport
 
 
 def compare_with_plan(
     context: AppContext,
     recipe: Recipe,
-    mends: tuple[Fix, ...],
+    fixes: tuple[Fix, ...],
     path: Path,
     data: DataStore | None,
     token: CancelToken,
     report: Report,
 ) -> PlanComparison:
-    """Check a file against a recipe, after some mends; changes nothing. ``data`` are the present
+    """Check a file against a recipe, after some fixes; changes nothing. ``data`` are the present
     ones, with whose levels those of the file are compared.
     """
-    made = mended_recipe(recipe, mends)
+    made = fixed_recipe(recipe, fixes)
     source, base = SourceSpec(path=str(path)), path.parent
     before = None if data is None else (recipe.work, data)
     found = examining.examine(context, made, source, base, token, report, before=before)
     auditing.mention(context, Logged.OPENED, path, report)
-    return PlanComparison(path, made, mends, found)
+    return PlanComparison(path, made, fixes, found)
 
 
-def mended_recipe(recipe: Recipe, mends: tuple[Fix, ...]) -> Recipe:
+def fixed_recipe(recipe: Recipe, fixes: tuple[Fix, ...]) -> Recipe:
     """A recipe after what was decided. InputError ``recipe.decisions`` when that is impossible."""
     try:
-        return mended(recipe, mends)
+        return fixed(recipe, fixes)
     except ValueError as error:  # the plan has changed since these were decided
         raise InputError(
             "recipe.decisions",
@@ -183,35 +183,35 @@ def advice_words(item: FitItem) -> str:
     return special.get(item.code) or in_window(item.advice)
 
 
-def mend_words(mend: Fix) -> str:
+def fix_words(fix: Fix) -> str:
     """What a button does."""
-    if mend.kind is FixKind.ROLE:
+    if fix.kind is FixKind.ROLE:
         roles = {
             "identifier": translate("Fitting", "“{column}” points to a person: leave it out"),
             "quasi-identifier": translate("Fitting", "“{column}” is a quasi-identifier"),
             "sensitive": translate("Fitting", "“{column}” is sensitive"),
             "insensitive": translate("Fitting", "“{column}” is harmless: release it as it is"),
         }
-        return roles[mend.value].format(column=mend.column)
+        return roles[fix.value].format(column=fix.column)
     words = {
         FixKind.RENAME: translate("Fitting", "“{column}” is called “{value}” now"),
         FixKind.TAKE_OUT: translate("Fitting", "Take “{column}” out of the plan"),
         FixKind.MISSING: translate("Fitting", "“{value}” stands for a missing value"),
         FixKind.LEVELS: translate("Fitting", "Keep the previous levels"),
     }
-    return words[mend.kind].format(column=mend.column, value=mend.value)
+    return words[fix.kind].format(column=fix.column, value=fix.value)
 
 
-def decided_words(mends: Sequence[Fix]) -> str:
+def decided_words(fixes: Sequence[Fix]) -> str:
     """What was decided so far; empty when nothing was."""
-    if not mends:
+    if not fixes:
         return ""
-    decided = "; ".join(mend_words(mend) for mend in mends)
+    decided = "; ".join(fix_words(fix) for fix in fixes)
     return translate("Fitting", "Decided for this file: {decided}.").format(decided=decided)
 
 
 def place_of(item: FitItem) -> tuple[str, str]:
-    """Where in the main window an item can be mended: the step, and its title."""
+    """Where in the main window an item can be fixed: the step, and its title."""
     for start, step, title in (
         ("hierarchy.", "hierarchies", translate("Fitting", "Hierarchies")),
         ("column.type", "data", translate("Fitting", "Data")),
@@ -230,16 +230,16 @@ _VALUES = 12
 class ItemCard(QFrame):
     """One item: sentence, advice, values, and buttons.
 
-    ``mendAsked(Mend)``; ``jumpAsked(str, str)`` with a step and a column.
+    ``fixAsked(Fix)``; ``jumpAsked(str, str)`` with a step and a column.
     """
 
-    mendAsked = Signal(object)
+    fixAsked = Signal(object)
     jumpAsked = Signal(str, str)
 
     def __init__(self) -> None:
         super().__init__()
         set_look(self, "card")
-        self._mends: tuple[Fix, ...] = ()
+        self._fixes: tuple[Fix, ...] = ()
         self._place = ("", "")
         self._buttons: list[QPushButton] = []
         layout = column(self, margin=SPACE.l, gap=SPACE.s)
@@ -253,7 +253,7 @@ class ItemCard(QFrame):
     def show_item(self, item: FitItem | None, items: Sequence[FitItem] = ()) -> None:
         """Show one of the items; None: nothing."""
         self.setVisible(item is not None)
-        self._mends = () if item is None else mends_of(item, items)
+        self._fixes = () if item is None else fixes_of(item, items)
         if item is None:
             return
         self.sentence.setText(in_window(item.sentence))
@@ -277,10 +277,10 @@ class ItemCard(QFrame):
         tip = self.tr(
             "Check the file against the plan with this decision; the work itself does not change"
         )
-        for number, mend in enumerate(self._mends):
-            made = button(verbatim(mend_words(mend)), tip)
-            made.setProperty("mend", number)
-            made.clicked.connect(self._on_mend)
+        for number, fix in enumerate(self._fixes):
+            made = button(verbatim(fix_words(fix)), tip)
+            made.setProperty("fix", number)
+            made.clicked.connect(self._on_fix)
             self._buttons.append(made)
         step, title = place_of(item)
         self._place = (step, item.column)
@@ -292,10 +292,10 @@ class ItemCard(QFrame):
         self._bar.updateGeometry()
 
     @Slot()
-    def _on_mend(self) -> None:
+    def _on_fix(self) -> None:
         sender = self.sender()
         if sender is not None:
-            self.mendAsked.emit(self._mends[int(sender.property("mend"))])
+            self.fixAsked.emit(self._fixes[int(sender.property("fix"))])
 
     @Slot()
     def _on_jump(self) -> None:
@@ -340,7 +340,7 @@ class FitPage(QWidget):
         self.adopt.setText(adopt.format(name=verbatim(name)))
         self.adopt.setAccessibleName(adopt.replace("&", "").format(name=name))
 
-    def show_held(self, report: FitReport | None, mends: Sequence[Fix]) -> None:
+    def show_held(self, report: FitReport | None, fixes: Sequence[Fix]) -> None:
         """Show how the plan fits; None: not known yet."""
         self._items = () if report is None else report.items
         self.grid.lines.set_table(headings(), [row_of(item) for item in self._items])
@@ -351,13 +351,13 @@ class FitPage(QWidget):
         for label, text in (
             (self.answer, answer),
             (self.trial, trial),
-            (self.decided, decided_words(mends)),
+            (self.decided, decided_words(fixes)),
         ):
             label.setText(text)
             label.setVisible(bool(text))
         self.adopt.setEnabled(report is not None)
         self.again.setEnabled(report is not None)
-        self.back.setVisible(bool(mends))
+        self.back.setVisible(bool(fixes))
         if self._items:
             self.grid.selectRow(0)
         self._on_chosen()
@@ -427,7 +427,7 @@ class FitWindow(SideWindow):
         super().__init__(bench.hub, theme, parent)
         self._bench, self._asker = bench, asker
         self._path: Path | None = None
-        self._mends: tuple[Fix, ...] = ()
+        self._fixes: tuple[Fix, ...] = ()
         self._held: PlanComparison | None = None
         self._adopting = False
         self.setWindowTitle(self.tr("Another file – DPDesk"))
@@ -443,7 +443,7 @@ class FitWindow(SideWindow):
         page.againAsked.connect(self.hold)
         page.backAsked.connect(self._on_back)
         page.adoptAsked.connect(self._on_adopt)
-        page.card.mendAsked.connect(self._on_mend)
+        page.card.fixAsked.connect(self._on_fix)
         page.card.jumpAsked.connect(self.jumpAsked)
         self._bench.changed.connect(self._on_changed)
 
@@ -467,7 +467,7 @@ class FitWindow(SideWindow):
 
     def look_at(self, path: Path) -> None:
         """Check a file against the plan; what was decided about another one is forgotten."""
-        self._path, self._mends = path.absolute(), ()
+        self._path, self._fixes = path.absolute(), ()
         self.page.ask_about(path.name)
         self.bring_in_front()
         self.hold()
@@ -479,11 +479,11 @@ class FitWindow(SideWindow):
             return
         self.band.clear()
         self._held = None
-        self.page.show_held(None, self._mends)
+        self.page.show_held(None, self._fixes)
         title = self.tr("Checking {name} against the plan").format(name=self._path.name)
         work = partial(
             compare_with_plan,
-            *(self._bench.context, self._recipe(), self._mends, self._path, self._bench.data),
+            *(self._bench.context, self._recipe(), self._fixes, self._path, self._bench.data),
         )
         self.read(HOLD, title, work, self._on_held, self._on_failed, self._on_cancelled)
 
@@ -497,13 +497,13 @@ class FitWindow(SideWindow):
     # -- wishes
 
     @Slot(object)
-    def _on_mend(self, mend: Fix) -> None:
-        self._mends = (*self._mends, mend)
+    def _on_fix(self, fix: Fix) -> None:
+        self._fixes = (*self._fixes, fix)
         self.hold()
 
     @Slot()
     def _on_back(self) -> None:
-        self._mends = self._mends[:-1]
+        self._fixes = self._fixes[:-1]
         self.hold()
 
     @Slot()
@@ -513,13 +513,13 @@ class FitWindow(SideWindow):
             return
         report = held.report
         columns = [each.name for each in report.profile.columns]
-        # The plan as it is now: it may have been mended in the main window meanwhile.
+        # The plan as it is now: it may have been fixed in the main window meanwhile.
         try:
-            recipe = mended_recipe(self._recipe(), self._mends)
+            recipe = fixed_recipe(self._recipe(), self._fixes)
         except InputError as error:
             self.band.show_error(error)
             return
-        self._mends, self._adopting = (), True
+        self._fixes, self._adopting = (), True
         self._bench.apply(recipes.adopt(recipe, report.source, report.base, columns))
         self._adopting = False
         text = self.tr(
@@ -539,11 +539,11 @@ class FitWindow(SideWindow):
 
     def _on_held(self, found: PlanComparison) -> None:
         self._held = found
-        self.page.show_held(found.report, self._mends)
+        self.page.show_held(found.report, self._fixes)
         (self.page.grid if found.report.items else self.page.adopt).setFocus()
 
     def _on_failed(self, outcome: JobFailed) -> None:
-        self.page.show_held(None, self._mends)
+        self.page.show_held(None, self._fixes)
         self.page.again.setEnabled(True)
         self.band.show_error(outcome)
 

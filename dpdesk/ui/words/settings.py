@@ -522,7 +522,7 @@ def place_words(panel: str) -> str:
 
 
 def problem_place(problem: JobFailed, method: Method | None) -> str:
-    """The panel that can mend a failed search; empty when a value of the form is to blame, or the
+    """The panel that can fix a failed search; empty when a value of the form is to blame, or the
     method itself. ``role`` among the details of a problem is one that a column should have.
     """
     if problem.kind not in ("input", "refused") or problem.code == "plan.silent-method":

@@ -37,10 +37,10 @@ def _any(row: Array, first: int, end: int) -> bool:
 
 
 @kernel
-def _mending(
+def _fixing(
     part: Array, room: Array, left: Array, matrix: Array, touching: Array, degrees: Array
 ) -> int:
-    """The constraint that is off with the fewest cells that could mend it.
+    """The constraint that is off with the fewest cells that could fix it.
 
     -1: none is off; -2: one is off by more than what is left of the move. ``room`` (cells,) is
     what a part may have of each cell at most.
@@ -70,7 +70,7 @@ def _closes(
 ) -> bool:  # fmt: skip
     """Whether a part of ``move`` that has all its units of ``cell`` keeps every constraint.
 
-    Grown from that cell: a constraint that is off must be mended by some unit of the move, and a
+    Grown from that cell: a constraint that is off must be fixed by some unit of the move, and a
     cell that was tried in vain is not tried again beside its successors. The last four arguments
     are scratch space, one line for each unit.
     """
@@ -82,7 +82,7 @@ def _closes(
     for k in range(constraints):
         left[0, k] = matrix[k, cell] * move[cell]
     depth = 0
-    rows[0] = _mending(part[0], room[0], left[0], matrix, touching, degrees)
+    rows[0] = _fixing(part[0], room[0], left[0], matrix, touching, degrees)
     while depth >= 0:
         row = rows[depth]
         if row == -1:
@@ -106,7 +106,7 @@ def _closes(
         for k in range(constraints):
             left[depth + 1, k] = left[depth, k] + sign * matrix[k, found]
         depth += 1
-        rows[depth] = _mending(part[depth], room[depth], left[depth], matrix, touching, degrees)
+        rows[depth] = _fixing(part[depth], room[depth], left[depth], matrix, touching, degrees)
     return False
 
 

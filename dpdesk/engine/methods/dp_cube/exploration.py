@@ -571,7 +571,7 @@ class CubeExploration:
         )
 
     def _lattice(self, parameters: Mapping[str, ParameterValue]) -> tuple[Chart, ...]:
-        """The lattice where no design can be made, so that the choice can be mended there."""
+        """The lattice where no design can be made, so that the choice can be fixed there."""
         found = lattice_without_errors(replace(self._given, parameters=parameters))
         return () if found is None else (found,)
 

@@ -260,7 +260,9 @@ def looked_at(
 def answer(a: Entry | None, b: Entry | None, figures: Sequence[Figure]) -> str:
     """In what A is better and in what B is, in one sentence."""
     if a is None or b is None:
-        return translate("Compare", "Pin a second candidate to see how they differ.")
+        return translate(
+            "Compare", "Keep a second candidate in Protect, or pin one, to see how they differ."
+        )
     better: dict[str, list[str]] = {"A": [], "B": []}
     compared = 0
     for figure in figures:

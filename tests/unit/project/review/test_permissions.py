@@ -44,7 +44,7 @@ def test_copies_made_independently_come_to_the_same_in_either_order() -> None:
     assert left.state.status is Status.CHANGES
 
 
-def test_a_fault_of_the_file_forbids_everything_but_mending() -> None:
+def test_a_fault_of_the_file_forbids_everything_but_fixing() -> None:
     from dpdesk.project.review.graph import parse_review
 
     play = begun()

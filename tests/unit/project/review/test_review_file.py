@@ -145,7 +145,7 @@ def test_the_copy_of_another_review_is_not_joined(desk: Desk, folder: Path, tmp_
     assert (folder / "internal/review.json").read_bytes() == before
 
 
-def test_joining_mends_a_damaged_file_and_keeps_its_bytes(desk: Desk, folder: Path) -> None:
+def test_joining_fixes_a_damaged_file_and_keeps_its_bytes(desk: Desk, folder: Path) -> None:
     desk.do(folder, AUTHOR, "submit")
     copy = copied(folder, "copy")
     desk.do(copy, BEN, "cast")

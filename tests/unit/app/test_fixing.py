@@ -12,7 +12,7 @@ from dpdesk.app.describing import fit_file
 from dpdesk.app.examining import examine
 from dpdesk.app.opening import open_data
 from dpdesk.app.recipes import FitReport, Recipe, adopt
-from dpdesk.app.types import Fix, FixKind, mended, mends_of
+from dpdesk.app.types import Fix, FixKind, fixed, fixes_of
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.language import voice_of
 from dpdesk.core.plan import SourceSpec
@@ -69,8 +69,8 @@ def test_a_renamed_column_takes_role_and_hierarchy_along(context: AppContext, fo
     write(folder / "new.csv", "Town name,pay_2026", ROWS)
     report = held(context, recipe(folder), folder)
     assert report.renames == {"town": "Town name", "pay": "pay_2026"}
-    mends = [mends_of(item)[0] for item in report.items if item.code == "column.missing"]
-    made = mended(recipe(folder), mends)
+    fixes = [fixes_of(item)[0] for item in report.items if item.code == "column.missing"]
+    made = fixed(recipe(folder), fixes)
     again = held(context, made, folder)
     assert again.items == ()
     assert again.trial is not None
@@ -98,8 +98,8 @@ def test_two_lost_columns_are_never_suspected_to_be_the_same_one(
 def test_a_lost_column_is_taken_out(context: AppContext, folder: Path) -> None:
     write(folder / "new.csv", "town", [row[:1] for row in ROWS])
     (item,) = held(context, recipe(folder), folder).items
-    assert mends_of(item) == (Fix(FixKind.TAKE_OUT, "pay"),)
-    assert held(context, mended(recipe(folder), mends_of(item)), folder).items == ()
+    assert fixes_of(item) == (Fix(FixKind.TAKE_OUT, "pay"),)
+    assert held(context, fixed(recipe(folder), fixes_of(item)), folder).items == ()
 
 
 @pytest.mark.parametrize("role", ["identifier", "insensitive", "sensitive"])
@@ -108,11 +108,11 @@ def test_a_new_column_is_decided_upon(context: AppContext, folder: Path, role: s
     write(folder / "new.csv", "town,pay,code", rows)
     (item,) = [one for one in held(context, recipe(folder), folder).items if one.column == "code"]
     assert item.code == "column.new"
-    mend = next(one for one in mends_of(item) if one.value == role)
-    report = held(context, mended(recipe(folder), [mend]), folder)
+    fix = next(one for one in fixes_of(item) if one.value == role)
+    report = held(context, fixed(recipe(folder), [fix]), folder)
     assert "column.new" not in codes(report)
     columns = [column.name for column in report.profile.columns]
-    work = adopt(mended(recipe(folder), [mend]), report.source, folder, columns).state
+    work = adopt(fixed(recipe(folder), [fix]), report.source, folder, columns).state
     assert work.role("code") is Role(role)
 
 
@@ -120,9 +120,9 @@ def test_a_code_for_missing_values_is_declared(context: AppContext, folder: Path
     write(folder / "new.csv", "town,pay", [*ROWS, ("NA", "low"), ("NA", "high")])
     report = held(context, recipe(folder), folder)
     item = next(one for one in report.items if one.code == "missing.candidate")
-    (mend,) = mends_of(item)
-    assert (mend.kind, mend.value) == (FixKind.MISSING, "NA")
-    again = held(context, mended(recipe(folder), [mend]), folder)
+    (fix,) = fixes_of(item)
+    assert (fix.kind, fix.value) == (FixKind.MISSING, "NA")
+    again = held(context, fixed(recipe(folder), [fix]), folder)
     assert codes(again) == []
     assert again.source.missing == ("", "NA")
 
@@ -150,7 +150,7 @@ def test_a_column_of_two_words_is_found_by_its_values_and_any_new_one_is_offered
     report = held(context, recipe(folder), folder)
     assert report.renames == {"town": "place"}
     item = next(one for one in report.items if one.code == "column.missing")
-    offered = [(mend.kind, mend.value) for mend in mends_of(item, report.items)]
+    offered = [(fix.kind, fix.value) for fix in fixes_of(item, report.items)]
     assert offered == [
         (FixKind.RENAME, "place"),
         (FixKind.RENAME, "extra"),
@@ -179,8 +179,8 @@ def test_levels_that_are_not_those_of_the_file_before_are_told_and_can_be_kept(
         assert broken.sentence.startswith("A break in the series")
         assert "`town`: level 1, 0 before" in broken.sentence
         assert "`town`: Stufe 1, vorher 0" in (voice_of("de").known(broken.sentence) or "")
-        (keep,) = mends_of(broken)
-        kept = told(mended(made, [keep]))
+        (keep,) = fixes_of(broken)
+        kept = told(fixed(made, [keep]))
         assert not [one for one in kept.items if one.code == "series.levels"]
         assert kept.trial is None  # the file does not reach the protection with them
         assert any("by hand" in one.sentence for one in kept.items)
@@ -203,7 +203,7 @@ def test_the_likeliest_column_is_offered_first_and_values_of_another_type_are_na
         profile.close()
     found = held(context, made, folder)
     (gone,) = (one for one in found.items if one.code == "column.missing")
-    assert mends_of(gone, found.items)[0] == Fix(FixKind.RENAME, "pay", "paid")
+    assert fixes_of(gone, found.items)[0] == Fix(FixKind.RENAME, "pay", "paid")
     (other,) = (one for one in found.items if one.code == "column.type")
     assert other.sentence == "`age` holds text now, whole numbers before; now for example `n/a`."
     assert other.rows == 1
