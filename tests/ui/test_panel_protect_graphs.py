@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -98,6 +98,20 @@ def test_in_degrees_are_asked_for_where_edges_have_a_direction(
     assert form.field("exact_in_nodes").isVisible()
 
 
+def test_the_budget_comes_first_and_typed_nodes_are_recorded_as_such(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, tmp_path)
+    places = [form.field(key).mapTo(form, QPoint()).y() for key in form.first]
+    assert places == sorted(places)
+    assert places[0] < panel.settings.budget.mapTo(form, QPoint()).y()
+    assert not form.field("rho").isVisibleTo(form)
+    form.field("nodes").control.setPlainText("ann\nbob\ncem")
+    settled(panel, qtbot)
+    assert bench.work.parameters["nodes"] == ("ann", "bob", "cem")
+    assert bench.work.parameters["origins"] == "typed"
+
+
 def test_one_end_alone_is_too_few(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -131,6 +145,7 @@ def test_nodes_whose_degrees_are_exact_are_asked_for_where_degrees_are(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
     form = opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    form.unfold("exact")
     assert not form.field("exact_nodes").isVisible()
     choice = form.field("exact").control
     choice.setFocus()

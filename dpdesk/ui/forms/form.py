@@ -515,10 +515,16 @@ class TableForm(ParameterForm):
 
 
 _PAIR = {"epsilon": "rho", "rho": "epsilon"}
+_UNKNOWN, _TYPED = "unknown", "typed"
+"""Where nodes come from, as plans record it."""
 
 
 class GraphForm(ParameterForm):
-    """A budget is given in ε or in ρ: the one that is typed takes the other's place."""
+    """A budget is given in ε or in ρ: the one that is typed takes the other's place. Nodes that are
+    typed are known to be.
+    """
+
+    first = ("epsilon", "graph", "ends", "nodes", "origins")
 
     def _applies(self, key: str, withheld: set[str]) -> bool:
         """In-degrees are asked for where edges have a direction."""
@@ -531,3 +537,6 @@ class GraphForm(ParameterForm):
         other = _PAIR.get(field.parameter.key)
         if other is not None and field.plain() is not None:
             self.field(other).set_plain(None)
+        origins = self.field("origins")
+        if field.parameter.key == "nodes" and origins.plain() == _UNKNOWN:
+            origins.set_plain(_TYPED)
