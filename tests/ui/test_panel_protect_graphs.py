@@ -13,6 +13,7 @@ from dpdesk.core.charts import BarChart
 from dpdesk.ui.forms.columns import DimensionsField
 from dpdesk.ui.forms.form import GraphForm
 from dpdesk.ui.panels.protect import ProtectPanel
+from dpdesk.ui.shell.navigation import PanelStatus
 from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
@@ -110,6 +111,17 @@ def test_the_budget_comes_first_and_typed_nodes_are_recorded_as_such(
     settled(panel, qtbot)
     assert bench.work.parameters["nodes"] == ("ann", "bob", "cem")
     assert bench.work.parameters["origins"] == "typed"
+
+
+def test_nodes_that_are_not_listed_yet_are_no_failure(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
+    form.field("nodes").control.setPlainText("")
+    settled(panel, qtbot)
+    shown = [label.text() for label in panel.result.deck.findChildren(QLabel)]
+    assert any("all possible nodes under “Nodes”" in text for text in shown)
+    assert panel.status() == PanelStatus()
 
 
 def test_one_end_alone_is_too_few(

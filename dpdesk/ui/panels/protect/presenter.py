@@ -25,6 +25,7 @@ from dpdesk.core.parameters import (
     plain_number,
 )
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
+from dpdesk.ui.words.numbers import short_name
 from dpdesk.ui.words.settings import same_value, strength_words
 from dpdesk.ui.words.spoken import said
 
@@ -164,6 +165,13 @@ def _open_ends(work: WorkState) -> str:
             "Protect",
             "Check the two columns that name the ends of an edge. Nothing is counted.",
         )
+    if not work.parameters.get("nodes") and ends[0] not in work.hierarchies:
+        text = translate(
+            "Protect",
+            "List all possible nodes under “Nodes”, or give {column} a hierarchy file that was not "
+            "made from the data: a private release must not learn them from the data.",
+        )
+        return text.format(column=short_name(str(ends[0])))
     return ""
 
 
