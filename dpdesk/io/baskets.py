@@ -284,10 +284,10 @@ def _nothing(path: Path, delimiter: str) -> InputError:
     return InputError(
         "baskets.items",
         msg(
-            "{name}: no line has any of the items that `items` names, with `{delimiter}` between "
+            "{name}: no line has any of the items that `items` names, with `{mark}` between "
             "the items of a line.",
             name=path.name,
-            delimiter=delimiter,
+            mark=delimiter,
         ),
         hint="Name the items as the lines write them, and the `delimiter` between them.",
         details={"key": "items"},

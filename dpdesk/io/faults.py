@@ -114,11 +114,9 @@ def with_remedy(error: InputError, remedy: Remedy, *, lists: bool = False) -> In
             n=remedy.fields,
         )
     elif remedy.even:
-        hint = counted(
-            "With `{option}` under [source] every line has {n:,} field; use it if the rows are "
-            "then correct.",
-            "With `{option}` under [source] every line has {n:,} fields; use it if the rows are "
-            "then correct.",
+        hint = msg(
+            "With `{option}` under [source] every line has the same number of fields, {n:,}; use "
+            "it if the rows are then correct.",
             option=first,
             n=remedy.fields,
         )

@@ -64,10 +64,11 @@ def test_every_ending_is_of_a_format_that_has_a_reader_and_every_reader_has_an_e
     named = {source_format(SourceSpec(f"people{ending}")) for ending in ENDINGS}
     frame = source_format(SourceSpec(f"people{FRAME_ENDING}"))  # in memory alone: no such file
     assert FRAME_ENDING not in ENDINGS
-    assert named | {*ENGINES, frame} == set(SOURCES)
+    lists = source_format(SourceSpec("people.txt", items=("tea",)))  # told by a key alone
+    assert named | {*ENGINES, frame, lists} == set(SOURCES)
     stays = {SPARK}  # what lies there is counted there, and never read
-    assert {*_READERS, "csv", "parquet"} == set(SOURCES) - stays
-    assert {*_PRIVATE, "csv", "fixed"} - {"answer"} == set(SOURCES) - stays
+    assert {*_READERS, "csv", "parquet", lists} == set(SOURCES) - stays
+    assert {*_PRIVATE, "csv", "fixed", lists} - {"answer"} == set(SOURCES) - stays
 
 
 def test_the_page_on_formats_names_the_endings_that_are_read() -> None:

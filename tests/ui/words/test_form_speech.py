@@ -12,13 +12,13 @@ import pytest
 
 from dpdesk.core.language import ENGLISH, voice_of
 from dpdesk.core.language.catalogue import FORMS, PAGES, TEXTS
-from dpdesk.core.messages import joined, msg
-from dpdesk.io import csvload, faults, sniff, transcode
+from dpdesk.core.messages import counted, joined, msg
+from dpdesk.io import baskets, csvload, faults, sniff, transcode
 from dpdesk.ui.words.spoken import in_window, set_controls
 from tests.tools.translations import files_of, read
 
-MODULES = (csvload, faults, sniff, transcode)
-KEYS = re.compile(r"\[source\]|`(?:delimiter|encoding|decimal|quote|header|missing)\b")
+MODULES = (baskets, csvload, faults, sniff, transcode)
+KEYS = re.compile(r"\[source\]|`(?:delimiter|encoding|decimal|quote|header|items|missing)\b")
 
 
 def sentences() -> Iterator[str]:
@@ -35,14 +35,31 @@ def sentences() -> Iterator[str]:
                 yield text
 
 
+def pairs() -> dict[str, tuple[str, str]]:
+    """For each text of one and of many, both of them."""
+    found: dict[str, tuple[str, str]] = {}
+    for module in MODULES:
+        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text())):
+            if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "counted":
+                continue
+            one, many = (str(each.value) for each in node.args if isinstance(each, ast.Constant))
+            found |= {one: (one, many), many: (one, many)}
+    return found
+
+
+PAIRS = pairs()
+
+
 def filled(template: str) -> str:
-    """The message of a template, each value its own name or the number 7."""
+    """The message of a template, each value its own name or a number."""
     fields = [(name, form) for _, name, form, _ in Formatter().parse(template) if name]
-    return (
-        msg(template, **{name: 7 if form else name for name, form in fields})
-        if fields
-        else template
-    )
+    if not fields:
+        return template
+    values: dict[str, object] = {name: 7 if form else name for name, form in fields}
+    if template in PAIRS:
+        one, many = PAIRS[template]
+        return counted(one, many, **{**values, "n": 1 if template == one else 7})
+    return msg(template, **values)
 
 
 def _documented(node: ast.AST) -> bool:
@@ -54,7 +71,9 @@ def test_no_sentence_of_the_readers_speaks_of_a_plan_in_the_window(sentence: str
     said = in_window(filled(sentence))
     assert not KEYS.search(sentence) or said != sentence
     assert "[source]" not in said
-    assert not re.search(r"“(?:delimiter|encoding|decimal|quote|header|missing)\b", said), said
+    assert not re.search(r"“(?:delimiter|encoding|decimal|quote|header|items|missing)\b", said), (
+        said
+    )
 
 
 def test_the_beginning_of_a_sentence_stays_one() -> None:
