@@ -123,8 +123,9 @@ class ParameterForm(QWidget):
                 or value in (None, {}, [], ())
             ):
                 continue
-            usual = row.field.parameter.as_plain(row.field.parameter.default_value())
-            if value != usual:
+            parameter = row.field.parameter
+            usual = (parameter.default_value(), getattr(parameter, "suggested", None))
+            if value not in [parameter.as_plain(one) for one in usual if one is not None]:
                 self._more.setChecked(True)
 
     def put_among(self, place: int, widget: QWidget) -> None:

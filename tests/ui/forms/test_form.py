@@ -31,7 +31,16 @@ from dpdesk.engine.methods.k_anonymity.method import KAnonymity
 from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.forms import ParameterForm
 from dpdesk.ui.forms.columns import FormContext, NumbersByColumn
-from dpdesk.ui.forms.fields import ChoiceField, IntegerField, LevelsField, ShareField, TextField
+from dpdesk.ui.forms.cubes import CubeForm
+from dpdesk.ui.forms.fields import (
+    ChoiceField,
+    IntegerField,
+    LevelsField,
+    ShareField,
+    TextField,
+    start_of,
+)
+from dpdesk.ui.forms.form import GraphForm, TableForm
 from dpdesk.ui.forms.records import form_field
 from dpdesk.ui.forms.spin import NarrowCombo
 from dpdesk.ui.theme import ThemeManager
@@ -493,3 +502,27 @@ def test_levels_without_names_are_whole_numbers(qtbot: QtBot, theme: ThemeManage
     assert field.problem() == "“sex”: expected a whole number."
     field.show_around(FormContext(tuple(QUASI), QUASI, levels=NAMES))
     assert isinstance(field.line("sex"), QComboBox)
+
+
+FOLDING = {"domains": CubeForm, "nodes": GraphForm, "cells": TableForm}
+"""The form of methods that have such a setting; see the pane of settings."""
+
+
+@pytest.mark.parametrize("method", [one.id for one in default_registry()])
+def test_settings_that_no_one_has_changed_stay_folded(
+    qtbot: QtBot, theme: ThemeManager, method: str
+) -> None:
+    specifications = default_registry().get(method, "the test").parameters
+    keys = {one.key for one in specifications}
+    kind = next((made for key, made in FOLDING.items() if key in keys), None)
+    if kind is None:
+        return  # nothing is folded
+    form = kind(specifications)
+    qtbot.addWidget(form)
+    given = {one.key: start_of(one) for one in specifications}
+    form.set_values(given)
+    assert not form._more.isChecked()
+    offered = {one.key: getattr(one, "suggested", None) for one in specifications}
+    given |= {one.key: one.as_plain(offered[one.key]) for one in specifications if offered[one.key]}
+    form.set_values(given)
+    assert not form._more.isChecked()
