@@ -123,8 +123,8 @@ class _Teller:
         value, frequency = inside["value"][cell], inside["frequency"][cell]
         if frequency:
             yield counted_text(
-                "The value is {value}, from {n} contributor.",
-                "The value is {value}, from {n} contributors.",
+                "The value is {value}, from {n:,} contributor.",
+                "The value is {value}, from {n:,} contributors.",
                 n=int(frequency),
                 value=_figure(value),
             )

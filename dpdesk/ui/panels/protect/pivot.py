@@ -406,13 +406,13 @@ class PivotPage(QWidget):
     def _build_hand(self) -> QWidget:
         """What the plan says of the chosen cell whatever the rules say."""
         self.by_hand, line = QWidget(), FlowBox(gap=SPACE.s)
-        self.hand = NarrowCombo()
         words = (
             self.tr("as the rules say"),
             self.tr("safe"),
             self.tr("unsafe"),
             self.tr("must be published"),
         )
+        self.hand = NarrowCombo(max(map(len, words)))
         self.hand.addItems(list(words))
         self.hand.setAccessibleName(self.tr("Status by hand"))
         self.hand.set_help(self.tr("How the plan treats this cell, whatever the rules say"))
