@@ -42,7 +42,7 @@ _VALUES = (ABSENT, PRESENT, UNREADABLE)
 _LOST = 2
 DELIMITERS = (" ", ",", ";", "\t", "|")
 _SIGNS = "\x1a" + "".join(chr(sign) for one, last in BLANKS for sign in range(one, last + 1))
-"""What is no part of an item at its ends; Ctrl-Z ends texts of DOS."""
+"""Characters that are removed at both ends of an item; Ctrl-Z is the last one of DOS texts."""
 _LINES = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 Bits = NDArray[np.uint8]
 

@@ -161,13 +161,8 @@ def declaring(work: WorkState) -> frozenset[str]:
 def listed_codes(data: DataStore, column: str) -> tuple[str, ...]:
     """The codes that the file itself lists for a column, without those that mean missing.
 
-    Such a list says nothing about any person; empty where the file has none. Of lists of items it
-    is known what a column can hold.
+    Such a list says nothing about any person; empty where the file has none.
     """
-    from dpdesk.io.baskets import ABSENT, PRESENT
-
-    if data.reading.format == "baskets":
-        return (ABSENT, PRESENT)
     variable = data.book.get(column)
     if variable is None:
         return ()

@@ -528,6 +528,7 @@ class IntegerField(NumberField):
             self._slider.setRange(box.minimum(), min(box.maximum(), SLIDER_REACH))
             self._slider.setPageStep(5)
         box.valueChanged.connect(self._on_box)
+        box.editingFinished.connect(self._show_unit)
         self.set_plain(None)
 
     def plain(self) -> object:
@@ -544,15 +545,17 @@ class IntegerField(NumberField):
         self._show_unit()
         self._place_slider(self._spin.value())
 
+    @Slot()
     def _show_unit(self) -> None:
-        """The unit of one, or of many; it stays as it is while someone types."""
+        """The unit of one, or of many: once a number is complete, not while someone types."""
         unit = unit_words(self.parameter.unit, self._spin.value())
-        if unit and not self._spin.hasFocus():
+        if unit:
             self._spin.setSuffix(f" {unit}")
 
     @Slot(int)
     def _on_box(self, value: int) -> None:
-        self._show_unit()
+        if not self._spin.hasFocus():
+            self._show_unit()
         self._place_slider(value)
         self.edited.emit()
 

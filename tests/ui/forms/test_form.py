@@ -526,3 +526,23 @@ def test_settings_that_no_one_has_changed_stay_folded(
     given |= {one.key: one.as_plain(offered[one.key]) for one in specifications if offered[one.key]}
     form.set_values(given)
     assert not form._more.isChecked()
+
+
+def test_the_unit_of_one_is_said_once_a_number_is_complete(
+    qtbot: QtBot, theme: ThemeManager
+) -> None:
+    field = IntegerField(
+        IntegerParameter("rows", "Rows", "How many.", unit="rows", default=7), live=False
+    )
+    qtbot.addWidget(field)
+    field.show()
+    box = field.control
+    assert isinstance(box, QSpinBox)
+    assert box.text() == "7 rows"
+    box.setFocus()
+    box.selectAll()
+    qtbot.keyClicks(box, "1")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert (box.value(), box.text()) == (1, "1 row")
+    field.set_plain(12)
+    assert box.text() == "12 rows"

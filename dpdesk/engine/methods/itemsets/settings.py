@@ -132,8 +132,8 @@ class ItemsetSettings(PrivateSettings):
     """All settings with their types; ``domains`` are the listed categories by item.
 
     ``views`` are the settings of the views that sets are read from, None without views.
-    ``top`` is no more than there are sets; ``origins`` says where categories come from, as far as
-    the plan knows it.
+    ``top`` is at most the number of all sets; ``origins`` says where categories come from, as far
+    as the plan knows it.
     """
 
     dimensions: tuple[str, ...]
