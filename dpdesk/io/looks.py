@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import zip_longest
 
 MISSING_CODES = (
     "?", "NA", "N/A", "n/a", "NULL", "null", "NONE", "None", "NaN", "nan", ".", "-", "..", "#N/A",
@@ -19,6 +22,31 @@ _DATA = (
 
 
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w./-]{1,40}\Z")
+
+
+_COUNTED = re.compile(r"-(0*[1-9]|66|77|88|9[5-9]|[678]{3}|99[5-9]|999[5-9])([.,]0+)?\Z")
+_FEW_CODES, _MANY_VALUES, _ROWS_OF_A_CODE = 3, 10, 2
+
+
+def missing_codes(rows: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Texts in some rows of a file that often stand for missing values.
+
+    These are the known words, and of negative numbers usual codes alone: at most three in a column
+    that has no others, and ``-8`` or ``-97`` only where each recurs among many numbers.
+    """
+    found = set[str]()
+    for column in zip_longest(*rows, fillvalue=""):
+        texts = Counter(text for value in column if (text := value.strip()))
+        below = [text for text in texts if _NUMBER.match(text) and text.startswith("-")]
+        words = {text for text in texts if text in MISSING_CODES and text not in below}
+        found.update(value for value in column if value.strip() in words)
+        if len(below) > _FEW_CODES or not all(map(_COUNTED.match, below)):
+            continue
+        numbers = all(map(_NUMBER.match, texts.keys() - words))
+        many = numbers and len(texts) - len(below) - len(words) >= _MANY_VALUES
+        often = many and all(texts[text] >= _ROWS_OF_A_CODE for text in below)
+        found.update(text for text in below if often or text in MISSING_CODES)
+    return frozenset(found)
 
 
 def looks_like_code(value: str) -> bool:

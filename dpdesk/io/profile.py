@@ -118,7 +118,8 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|nacimiento|familienstand|zivilstand|etat.?civil|état.?civil|estado.?civil|stato.?civile"
         r"|staatsangeh.*|herkunft|bundesland|kanton|canton|gemeinde|kreis|wohnort|commune|comune"
         r"|staatsang\.?|erwerbsst.*|haushaltsgr.*|departement|département|provinc.*|fylke|kommune|beruf|berufs.*|bildung.*|ausbildung"
-        r"|postleitzahl|code.?postal|postnummer|religion.*|konfession|branche",
+        r"|postleitzahl|code.?postal|postnummer|religion.*|konfession|branche"
+        r"|place.?size|ortsgr.*|soc.?prof.*|bmi|height.*|(körper|koerper).*",
     ),
     (
         Role.SENSITIVE,
@@ -126,9 +127,32 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|icd.*|debt.*|saving.*|assets?|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*"
         r"|expend.*|pincp|.*incp|einkommen.*|lohn.*|gehalt.*|(er|vor)?krank.*|behinderung.*|gesundheit.*"
         r"|schulden|salaire.*|revenus?|maladie.*|santé|sante|handicap.*|ingresos?|salario|sueldo"
+        r"|depress.*|suicid.*|smok.*|cigar.*|alcoh.*|alc(abuse|sol)|rauch.*|alkohol.*|tabac.*"
         r"|enfermedad.*|salud|reddito|stipendio|malattia|disab.*|(netto|brutto)(?!.*gewicht).*",
     ),
 )
+_OR_OF_A_BODY = r"weights?|wt|gewicht|poids"
+_BODIES = r"(body.?)?(height|mass)|bmi|height.?cm|gr(ö|oe)(ß|ss)e|(körper|koerper).*|taille|stature"
+
+
+def side_by_side(profiles: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
+    """The profiles of a table, with roles that only its other columns make clear.
+
+    Next to the height of people, ``weight`` is that of their bodies, not of a survey.
+    """
+    if not any(re.fullmatch(_BODIES, one.name.strip().casefold()) for one in profiles):
+        return tuple(profiles)
+    return tuple(
+        replace(one, suggestion=_of_a_body(one)) if one.suggestion.role is Role.WEIGHT else one
+        for one in profiles
+    )
+
+
+def _of_a_body(one: ColumnProfile) -> RoleSuggestion:
+    facts = one.rows, one.rows - one.missing, one.distinct, one.unique
+    return suggest_role(one.name, one.type, *facts, bodies=True)
+
+
 _IN_PARTS = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 """What one word of a name may say: ``PLZ_Detail`` is a postcode, ``w_partner`` not a weight."""
 _FREE_TEXT = (
@@ -159,14 +183,26 @@ class _Facts:
 
 
 def suggest_role(
-    name: str, kind: ColumnType, rows: int, present: int, distinct: int, unique: int
+    name: str,
+    kind: ColumnType,
+    rows: int,
+    present: int,
+    distinct: int,
+    unique: int,
+    *,
+    bodies: bool = False,
 ) -> RoleSuggestion:
-    """A role for a column from its counts (in rows) and its name; the user decides."""
+    """A role for a column from its counts (in rows) and its name; the user decides.
+
+    ``bodies``: the table measures bodies, so that ``weight`` is hardly one of a survey.
+    """
     facts = _Facts(name, kind, rows, present, distinct, unique)
     hinted = _hinted(name)
     if not present or distinct == 1:
         what = "it holds no value at all" if not present else "all its rows hold the same value"
         return RoleSuggestion(Role.INSENSITIVE, msg("Certainly insensitive: {what}.", what=what))
+    if hinted is Role.WEIGHT and bodies and re.fullmatch(_OR_OF_A_BODY, name.strip().casefold()):
+        hinted = Role.QUASI_IDENTIFIER
     if hinted in (Role.WEIGHT, Role.CLUSTER):
         return _survey(facts, hinted)
     if _free_text(facts) and any(re.fullmatch(_FREE_TEXT, one) for one in _words(name)):
@@ -562,7 +598,7 @@ def _with_user_missing(
                 ).fetchone()
             rows = int(counted[0]) if counted else 0
         found.append(replace(profile, user_missing=rows) if rows else profile)
-    return tuple(found)
+    return side_by_side(found)
 
 
 def _profile(

@@ -19,7 +19,7 @@ from dpdesk.core.plain import is_blank
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import NULS, missing_line
 from dpdesk.io.failures import LONGEST_LINE, check_width, storage_error, too_long
-from dpdesk.io.looks import MISSING_CODES, datum
+from dpdesk.io.looks import datum, missing_codes
 from dpdesk.io.source import begins_as_utf8, text_of
 from dpdesk.io.titles import (
     continues,
@@ -782,10 +782,8 @@ def _missing_codes(
     body: Sequence[HeadRecord], spec: SourceSpec, notes: list[str]
 ) -> tuple[str, ...]:
     """Texts that often stand for missing values and occur in the head, but are not declared."""
-    counts: Counter[str] = Counter()
-    for record in body:
-        counts.update(value for value in record.fields[:500] if value.strip() in MISSING_CODES)
-    found = tuple(sorted(code for code in counts if code not in spec.missing))
+    seen = missing_codes([record.fields[:500] for record in body])
+    found = tuple(sorted(code for code in seen if code not in spec.missing))
     if found:
         listed = ", ".join(f"`{code}`" for code in found)
         notes.append(

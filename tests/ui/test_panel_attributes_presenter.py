@@ -25,6 +25,7 @@ from dpdesk.ui.panels.attributes.presenter import (
     suggestions,
     warning,
 )
+from dpdesk.ui.shell.navigation import Mark, PanelStatus
 
 
 def column(
@@ -109,7 +110,9 @@ def test_nothing_is_doubtful_as_long_as_nothing_was_decided() -> None:
     assert "quasi-identifier" in caution(decided, 0)
     assert caution(decided, 0, needed=False) == ""
     assert status(decided, 0).note == "mark a quasi-identifier"
-    assert status(decided, 0, needed=False).note == ""
+    assert status(decided, 0, needed=False) == PanelStatus(Mark.DONE, "")
+    open_ = [*decided, Row("b", None, column())]
+    assert status(open_, 0, needed=False) == PanelStatus(Mark.OPEN, "")
     assert status([Row("a", Role.QUASI_IDENTIFIER, column())], 1, needed=False).note == ""
 
 

@@ -17,7 +17,13 @@ from dpdesk.io.database import in_memory, query
 from dpdesk.io.engines.statements import first_of
 from dpdesk.io.engines.table import EngineTable, Seen
 from dpdesk.io.missing import candidates as column_types
-from dpdesk.io.profile import PROFILE, counted_histogram, profile_counted, suggest_role
+from dpdesk.io.profile import (
+    PROFILE,
+    counted_histogram,
+    profile_counted,
+    side_by_side,
+    suggest_role,
+)
 from dpdesk.io.reading import PREVIEW_ROWS, Reading, SourcePreview, format_of
 from dpdesk.io.source import FilePrint
 from dpdesk.io.store import DataStore
@@ -55,7 +61,7 @@ def profile_of(
             given = column, _SEEN, table.rows, reading.missing, candidates
             profile = profile_counted(cursor, *given)
         found.append(profile if seen.tally is None else _of_many(profile, seen, seen.tally))
-    return tuple(found)
+    return side_by_side(found)
 
 
 def _of_many(profile: ColumnProfile, seen: Seen, tally: tuple[int, int]) -> ColumnProfile:

@@ -51,7 +51,7 @@ from dpdesk.ui.widgets.choices import ChoiceStrip
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.words.numbers import short_name, shortened
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -511,7 +511,9 @@ class BrowsePage(QWidget):
         answer = "" if pivot is None else answer_words(pivot, self._share)
         self.answer.setText(answer)
         self.grid.setAccessibleDescription(answer)
-        lines = [] if pivot is None else [assumption_words(pivot), *map(said, pivot.grid.warnings)]
+        lines = (
+            [] if pivot is None else [assumption_words(pivot), *map(in_window, pivot.grid.warnings)]
+        )
         self.assumption.setText(" ".join(lines))
         self._tell_cell()
 

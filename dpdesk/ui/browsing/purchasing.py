@@ -26,7 +26,7 @@ from dpdesk.ui.widgets.activity import JobLine
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import Problem, button, note
 from dpdesk.ui.words.numbers import grouped, marked_within, short_name, typed_exact
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window
 
 SIGNS = {"epsilon": "ε", "rho": "ρ"}
 _LONGEST = 40
@@ -131,7 +131,7 @@ def left_words(offer: Offer) -> str:
 
 def advice_words(offer: Offer) -> str:
     """Cautions: where buying would hardly help, and what the ledger says; empty without any."""
-    found = [f"△ {said(note.sentence)}" for note in offer.notes]
+    found = [f"△ {in_window(note.sentence)}" for note in offer.notes]
     if not offer.worth_it:
         found.append(_tr("△ The ± would hardly be smaller than it is now: not worth buying."))
     return "\n".join(found)

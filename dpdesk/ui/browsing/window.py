@@ -34,7 +34,7 @@ from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.windows.base import ReadingWindow
 from dpdesk.ui.words.numbers import LONGEST_NAME, short_name, verbatim
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 
 SHOWN = 7
 
@@ -489,7 +489,7 @@ class BrowseWindow(ReadingWindow):
         for each in (self.buy, self.add):
             each.setVisible(cube.sold)
         self.name_it(cube.name)
-        self.claim.setText(said(cube.claim))
+        self.claim.setText(in_window(cube.claim))
         self.claim.setVisible(bool(cube.claim))
         self.pieces.setText(pieces_words(cube.pieces))
         self.pieces.setVisible(len(cube.pieces) > 1)

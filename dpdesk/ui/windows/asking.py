@@ -46,7 +46,7 @@ from dpdesk.ui.widgets.states import Lines, Problem, button, labelled, note
 from dpdesk.ui.widgets.turning import TurningSplitter
 from dpdesk.ui.windows.base import ReadingWindow
 from dpdesk.ui.words.numbers import figure_words, grouped, legible, marked, short_name, shortened
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 
 OPEN, VALUES, ASK = "ask.open", "ask.values", "ask.ask"
 
@@ -152,7 +152,7 @@ def answer_words(found: Answered) -> str:
 
 
 def _reason(row: AnswerRow) -> str:
-    return said(row.note.removeprefix("not estimable: "))
+    return in_window(row.note.removeprefix("not estimable: "))
 
 
 def _number_words(row: AnswerRow, name: str, answer: Answer) -> str:
@@ -619,7 +619,7 @@ class AskWindow(ReadingWindow):
         lines = (
             []
             if found is None
-            else list(map(said, (found.answer.sentence, *found.answer.warnings)))
+            else list(map(in_window, (found.answer.sentence, *found.answer.warnings)))
         )
         self.assumption.setText(" ".join(lines))
 

@@ -31,7 +31,7 @@ from dpdesk.ui.widgets.layouts import FlowBox, leave_wheel
 from dpdesk.ui.widgets.states import button, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped
-from dpdesk.ui.words.spoken import moment_words, said
+from dpdesk.ui.words.spoken import in_window, moment_words, said
 
 translate = QCoreApplication.translate
 
@@ -213,7 +213,7 @@ def check_words(check: AuditCheck, advice: str) -> tuple[str, str]:
         ).format(n=grouped(check.entries))
     if not check.notes:
         return "ok", text
-    odd = translate("Audit", "△ {note}").format(note=said(check.notes[0]))
+    odd = translate("Audit", "△ {note}").format(note=in_window(check.notes[0]))
     if len(check.notes) > 1:
         more = translate("Audit", "{n} times in all.").format(n=grouped(len(check.notes)))
         odd = f"{odd} {more}"

@@ -38,7 +38,7 @@ from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import Lines, button, note
 from dpdesk.ui.windows.base import SideWindow
 from dpdesk.ui.words.numbers import grouped, quoted, verbatim
-from dpdesk.ui.words.spoken import in_window, said
+from dpdesk.ui.words.spoken import in_window
 from dpdesk.ui.workbench import Aspect, Changes, Workbench
 
 translate = QCoreApplication.translate
@@ -160,7 +160,7 @@ def trial_words(report: FitReport) -> str:
     if isinstance(node, Mapping):
         levels = ", ".join(f"{name} {level}" for name, level in node.items())
         parts.append(translate("Fitting", "Levels: {levels}.").format(levels=levels))
-    return " ".join(parts).replace("{claim}", said(report.trial.claim))
+    return " ".join(parts).replace("{claim}", in_window(report.trial.claim))
 
 
 def advice_words(item: FitItem) -> str:

@@ -237,4 +237,4 @@ class WaysWindow(SideWindow):
             self.sentence.setText("")
             return
         parts = comparison.scope, comparison.sentence
-        self.sentence.setText(" ".join(said(each) for each in parts))
+        self.sentence.setText(" ".join(in_window(each) for each in parts))

@@ -158,9 +158,9 @@ def spoken_guarantee(guarantee: Guarantee) -> Guarantee:
     """A guarantee whose sentences are said."""
     return replace(
         guarantee,
-        claim=said(guarantee.claim),
-        assumes=tuple(map(said, guarantee.assumes)),
-        does_not_cover=tuple(map(said, guarantee.does_not_cover)),
+        claim=in_window(guarantee.claim),
+        assumes=tuple(map(in_window, guarantee.assumes)),
+        does_not_cover=tuple(map(in_window, guarantee.does_not_cover)),
     )
 
 

@@ -240,7 +240,9 @@ def test_the_step_says_how_far_it_is(states: tuple[State, ...], mark: Mark, note
 def test_nobody_is_told_to_tag_what_a_method_does_not_ask_for() -> None:
     assert presenter.status((), wanted=False).note == ""
     ready = presenter.Entry("a", False, State.READY, "")
-    assert presenter.status((ready,), wanted=False) == PanelStatus(Mark.OPEN, "")
+    assert presenter.status((ready,), wanted=False) == PanelStatus(Mark.DONE, "")
+    none = presenter.Entry("c", False, State.NONE, "")
+    assert presenter.status((ready, none), wanted=False) == PanelStatus(Mark.OPEN, "")
     bad = presenter.Entry("b", False, State.LACKING, "")
     assert presenter.status((ready, bad), wanted=False).note == "look at b"
 

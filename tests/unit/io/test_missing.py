@@ -177,3 +177,17 @@ def test_texts_that_may_be_missing_are_told_with_columns_and_rows(tmp_path: Path
     assert f"Texts that may stand for missing values (`NA`, `n/a`) {where}" in notes
     notes = _noted(tmp_path, text, missing=("", "n/a", "NA"))
     assert not any("may stand for missing" in note for note in notes)
+
+
+def test_usual_negative_numbers_among_others_of_0_or_more_may_be_missing(tmp_path: Path) -> None:
+    rows = [
+        f"{-8 if i % 4 == 0 else i},{-8.5 if i % 4 == 0 else i},{-8 if i % 2 else 3},"
+        f"{'-97.0' if i % 9 == 0 else f'{i}.0'},{i - 20},{'-7' if i == 5 else i}"
+        for i in range(60)
+    ]
+    names = "months,odd,few,income,change,once"
+    (tmp_path / "t.csv").write_text("\n".join([names, *rows]))
+    preview = preview_source(SourceSpec("t.csv"), tmp_path)
+    assert preview.reading.missing_candidates == ("-8", "-97.0")
+    notes = _noted(tmp_path, "\n".join([names, *rows]))
+    assert any("(`-8`, `-97.0`) are in `few`" in note for note in notes)

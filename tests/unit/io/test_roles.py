@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpdesk.core.schema import ColumnType, Role
-from dpdesk.io.profile import suggest_role
+from dpdesk.core.schema import ColumnProfile, ColumnType, Role
+from dpdesk.io.profile import side_by_side, suggest_role
 
 
 def suggest(
@@ -49,6 +49,10 @@ def suggest(
         ("Erkrankung", Role.SENSITIVE),
         ("w_partner", Role.INSENSITIVE),
         ("colour", Role.INSENSITIVE),
+        ("placesize", Role.QUASI_IDENTIFIER),
+        ("height", Role.QUASI_IDENTIFIER),
+        ("alcabuse", Role.SENSITIVE),
+        ("depression_score", Role.SENSITIVE),
     ],
 )
 def test_a_name_suggests_a_role_where_the_counts_leave_it_open(name: str, role: Role) -> None:
@@ -85,3 +89,16 @@ def test_one_value_for_all_tells_nothing_about_anybody() -> None:
 @pytest.mark.parametrize("name", ["PULocationID", "personAge", "HouseholdSize", "maritalStatus"])
 def test_words_that_begin_with_a_capital_inside_a_name_are_words(name: str) -> None:
     assert suggest(name) is Role.QUASI_IDENTIFIER
+
+
+@pytest.mark.parametrize("other", ["height", "BMI", "Körpergröße", "bmi"])
+def test_next_to_the_height_of_people_a_weight_is_that_of_their_bodies(other: str) -> None:
+    def profile(name: str) -> ColumnProfile:
+        found = suggest_role(name, ColumnType.DECIMAL, 1000, 990, 90, 2)
+        return ColumnProfile(name, ColumnType.DECIMAL, 1000, 10, 90, 2, (), found)
+
+    names = ("weight", "survey_weight", other)
+    roles = [one.suggestion.role for one in side_by_side([profile(name) for name in names])]
+    assert roles == [Role.QUASI_IDENTIFIER, Role.WEIGHT, Role.QUASI_IDENTIFIER]
+    alone = side_by_side([profile("weight"), profile("colour")])
+    assert alone[0].suggestion.role is Role.WEIGHT

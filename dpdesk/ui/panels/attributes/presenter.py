@@ -236,7 +236,8 @@ def status(rows: Sequence[Row], qis: int, *, needed: bool = True) -> PanelStatus
     if any(row.role is not None and row.warning for row in rows):
         return PanelStatus(Mark.ATTENTION, translate("AttributesPanel", "a role is doubtful"))
     if not rows or not needed:
-        return PanelStatus(Mark.OPEN, "")
+        decided = bool(rows) and all(row.role is not None for row in rows)
+        return PanelStatus(Mark.DONE if decided else Mark.OPEN, "")
     text = translate("AttributesPanel", "{count} quasi-identifiers")
     if qis == 1:
         text = translate("AttributesPanel", "{count} quasi-identifier")

@@ -114,9 +114,9 @@ def status(entries: Sequence[Entry], *, wanted: bool = True) -> PanelStatus:
     if bad:
         words = translate("Hierarchies", "look at {name}")
         return PanelStatus(Mark.ATTENTION, words.format(name=bad[0].attribute))
-    if not wanted:
-        return PanelStatus(Mark.OPEN, "")
     made = sum(one.state is State.READY for one in needed)
+    if not wanted:
+        return PanelStatus(Mark.DONE if made and made == len(needed) else Mark.OPEN, "")
     words = translate("Hierarchies", "{n} of {total} have one")
     mark = Mark.DONE if made == len(needed) else Mark.OPEN
     return PanelStatus(mark, words.format(n=made, total=len(needed)))

@@ -18,7 +18,7 @@ from dpdesk.ui.theme import SPACE, ThemeManager, set_look
 from dpdesk.ui.widgets import Badge, column, row
 from dpdesk.ui.widgets.choices import ChoiceStrip, FoldingStrip
 from dpdesk.ui.widgets.layouts import FrontStack
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 
 
 class DetailPage(QWidget):
@@ -75,9 +75,9 @@ class DetailPage(QWidget):
         self._detail = detail
         self._badge.setVisible(detail.confidential)
         self._title.setText(said(detail.title))
-        self._sentence.setText(said(detail.sentence))
+        self._sentence.setText(in_window(detail.sentence))
         self.setAccessibleName(said(detail.title))
-        self.setAccessibleDescription(said(detail.sentence))
+        self.setAccessibleDescription(in_window(detail.sentence))
         names = [(str(number), part.name) for number, part in enumerate(detail.parts)]
         self.strip.set_choices(names)
         self.strip.choose("0")

@@ -42,7 +42,7 @@ from dpdesk.ui.widgets import Badge, column
 from dpdesk.ui.widgets.layouts import FlowBox, SteadyArea, least_height, leave_wheel
 from dpdesk.ui.widgets.states import note
 from dpdesk.ui.words.numbers import marked
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.spoken import in_window, said
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -513,7 +513,7 @@ class PivotPage(QWidget):
             self._told.setText("")
             return
         self._title.setText(said(story.place))
-        self._told.setText("\n".join(said(sentence) for sentence in story.sentences))
+        self._told.setText("\n".join(in_window(sentence) for sentence in story.sentences))
 
     # -- reactions
 

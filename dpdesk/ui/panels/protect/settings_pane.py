@@ -131,7 +131,7 @@ class AccuracyBox(QFrame):
         self._answer = answer
         self.take.setVisible(answer is not None)
         if problem:
-            self.words.setText(f"✕ {said(problem)}")
+            self.words.setText(f"✕ {in_window(problem)}")
             return
         if answer is None:
             typed = bool(self.width_.text().strip())

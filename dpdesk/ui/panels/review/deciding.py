@@ -25,7 +25,8 @@ from dpdesk.app.review.values import (
     subjects,
     vote_problems,
 )
-from dpdesk.ui.words.spoken import said
+from dpdesk.ui.words.numbers import with_quotes
+from dpdesk.ui.words.spoken import in_window, said
 
 translate = QCoreApplication.translate
 SHAPES = {
@@ -252,13 +253,15 @@ def _mark(status: ItemStatus) -> str:
 
 
 def _evidence(submitted: str, here: Item | None) -> str:
-    author = translate("Review", "As the author's program found it: {text}").format(text=submitted)
+    author = translate("Review", "As the author's program found it: {text}").format(
+        text=with_quotes(submitted)
+    )
     if here is None:
         return author + "\n" + translate("Review", "This computer does not know this check.")
     found = translate("Review", "On this computer: {mark}. {text}")
-    lines = [found.format(mark=_mark(here.status), text=said(here.evidence))]
+    lines = [found.format(mark=_mark(here.status), text=in_window(here.evidence))]
     if here.advice and here.status in (ItemStatus.REVIEW, ItemStatus.FAIL):
-        lines.append(said(here.advice))
+        lines.append(in_window(here.advice))
     if said(here.evidence) != submitted:
         lines.append(author)
     return "\n".join(lines)
