@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import ENGLISH
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import freeze_table
 from dpdesk.core.plan import (
     AttributeSpec,
@@ -408,6 +408,13 @@ def _shown(value: object) -> str:
     return str(value)
 
 
+_BUDGET_WORDS = {
+    "population": "Population of the budget: {shown}",
+    "limit": "Limit of the budget: {shown}",
+    "ledger": "Ledger of the budget: {shown}",
+}
+
+
 @dataclass(frozen=True)
 class SetBudget(Command):
     """Change keys of the plan's ``[budget]``; None takes a key away, nothing left the table."""
@@ -417,12 +424,11 @@ class SetBudget(Command):
     @property
     def label(self) -> str:
         """See :attr:`Command.label`."""
-        return ", ".join(
-            msg("Budget: no {key}", key=key)
-            if value is None
-            else msg("Budget: {key} {shown}", key=key, shown=_shown(value))
+        parts = (
+            msg(_BUDGET_WORDS[key], shown="–" if value is None else _shown(value))
             for key, value in self.changes.items()
         )
+        return joined(parts, ", ")
 
     @property
     def merge_key(self) -> str:
