@@ -15,6 +15,7 @@ import pytest
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language.speaker import voice_of
 from dpdesk.core.messages import frame
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.pseudonyms import Linkage
@@ -338,6 +339,14 @@ def met() -> tuple[frozenset[Entry], tuple[str, ...]]:
 
 def test_every_sentence_is_known_and_true_where_it_stands() -> None:
     assert not met()[1]
+
+
+def test_every_sentence_is_said_in_german() -> None:
+    german = voice_of("de")
+    groups = private_cases(), row_cases(), cell_cases(), response_cases()
+    made = [guarantee for cases in groups for _, guarantee, _ in cases]
+    said = {text for each in made for text in (each.claim, *each.assumes, *each.does_not_cover)}
+    assert sorted(text for text in said if german.known(text) is None) == []
 
 
 def test_every_method_is_asked() -> None:

@@ -358,9 +358,9 @@ PRIVATE: tuple[Entry, ...] = (
     Entry(ASSUMES, "The nodes were taken from the data, and are assumed to have been known "
           f"beforehand; {_DATA}it is in the data, which no ε covers.", _origin("data")),
     Entry(ASSUMES, "What someone knows about different persons is independent.",
-          _when(lambda t: t.kind == "cube" and not t.change)),
+          _when(lambda t: not t.change and (t.kind == "cube" or t.cluster or t.rows > 1))),
     Entry(ASSUMES, "What someone knows about different edges is independent.",
-          _when(lambda t: t.kind == "graph" and not t.change)),
+          _when(lambda t: not t.change and t.kind == "graph" and t.rows == 1 and not t.cluster)),
     Entry(ASSUMES, "Someone may know everything except which of two such data sets is the true "
                    "one; no other numbers about these rows than the exact ones here are known.",
           _when(lambda t: t.kind == "cube" and t.change > 0)),

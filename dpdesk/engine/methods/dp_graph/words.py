@@ -250,7 +250,9 @@ def _assumes(settings: GraphSettings, cluster: str | None, change: int | None) -
         unit = msg(
             "Every person has {held} in the data; nothing in the data enforced it.", held=held
         )
-    others, known = OTHERS, INDEPENDENT.replace("persons", "edges")
+    others, known = OTHERS, INDEPENDENT
+    if rows == 1 and not cluster:
+        known = "What someone knows about different edges is independent."
     if change is not None:
         others = others_beside_exact(settings, change)
         known = (
