@@ -18,9 +18,10 @@ from dpdesk.core.release import FIGURES_CLAIM, CheckStatus, ClaimCheck, Evidence
 from dpdesk.core.schema import Role
 from dpdesk.engine.methods.anatomy.method import Anatomy
 from dpdesk.engine.methods.l_diverted.method import LDiverted
+from dpdesk.engine.methods.registered import default_registry
 from dpdesk.ui.panels.review import presenter
 from dpdesk.ui.panels.review.preparing import inspect_folder
-from dpdesk.ui.panels.review.presenter import State, purpose, size_text
+from dpdesk.ui.panels.review.presenter import State, list_files, purpose, size_text
 from tests.helpers import projects
 from tests.helpers.stated import stated
 
@@ -328,5 +329,28 @@ def test_sizes_are_short(size: int | None, text: str) -> None:
 
 
 def test_an_unknown_file_is_called_unknown() -> None:
-    assert purpose("microdata.csv").startswith("The protected table")
-    assert purpose("raw.csv").startswith("Not a file that")
+    assert purpose("microdata.csv", {}).startswith("The protected table")
+    assert purpose("raw.csv", {}).startswith("Not a file that")
+
+
+@pytest.mark.parametrize("method", list(default_registry()), ids=lambda method: method.id)
+def test_every_file_that_a_method_releases_is_explained(method: Method, tmp_path: Path) -> None:
+    says = method.capabilities
+    names = [*says.tables, *(f"{folder}/a.csv" for folder in says.folders or ())]
+    names += {Content.ROWS: ["microdata.csv"], Content.CELLS: ["table.csv", "tables/b.csv"]}.get(
+        says.content or Content.TABLES, []
+    )
+    held = [name for name in names if says.content is Content.CELLS]
+    for part, files in (("public", names), ("internal", [*held, "evidence.json", "review.json"])):
+        for name in files:
+            path = tmp_path / part / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("a\n")
+    manifest = stated({"files": {name: {"sha256": "", "bytes": 2} for name in names}})
+    facts = ReleaseFacts(tmp_path / "public", tmp_path / "internal", manifest)
+    (tmp_path / "public" / "other.csv").write_text("a\n")
+    found = list_files(tmp_path, facts, says.content, CancelToken(), silent)
+    said = {line.name: line.sentence for line in (*found.public, *(found.internal or ()))}
+    assert said.keys() == {*names, "other.csv", "evidence.json", "review.json"}
+    unknown = [name for name, sentence in said.items() if sentence.startswith("Not a file")]
+    assert unknown == ["other.csv"]

@@ -449,7 +449,8 @@ class ReviewPanel(Panel):
         self.release.exports.show_fitting(about.exports)
         cube = about.allows(Use.BROWSED)
         self.release.show_picture(picture, tables=tables, cube=cube, drawn=drawn)
-        title, work = self.tr("Listing files"), partial(list_files, bench.release_path, facts)
+        title = self.tr("Listing files")
+        work = partial(list_files, bench.release_path, facts, about.content)
         bench.hub.latest(_FILES).query(title, work, then=self._on_files, quiet=True)
 
     def _show_questions(self) -> None:

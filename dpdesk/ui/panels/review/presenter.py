@@ -28,7 +28,6 @@ from dpdesk.core.charts import (
     SeriesStyle,
     table_from,
 )
-from dpdesk.core.cuboid import TABLES
 from dpdesk.core.hierarchy import level_words
 from dpdesk.core.home import expanded, is_address
 from dpdesk.core.jobs import CancelToken, Report
@@ -664,20 +663,31 @@ class FileLists:
     internal: tuple[FileLine, ...] | None
 
 
-def list_files(release: Path, facts: ReleaseFacts, token: CancelToken, report: Report) -> FileLists:
-    """Work for a background thread: look at both folders."""
-    internal = None if facts.internal is None else _lines(facts.internal, token)
-    return FileLists(release, _lines(facts.public, token), internal)
+def list_files(
+    release: Path,
+    facts: ReleaseFacts,
+    content: Content | None,
+    token: CancelToken,
+    report: Report,
+) -> FileLists:
+    """Work for a background thread: look at both folders of a release with this ``content``."""
+    public = {name: public_table_words(content) for name in facts.manifest.files}
+    lines = _lines(facts.public, public, token)
+    if facts.internal is None:
+        return FileLists(release, lines, None)
+    held = public if content is Content.CELLS else ()
+    true = translate("Review", "The same table with true values and the attacker's intervals.")
+    return FileLists(release, lines, _lines(facts.internal, dict.fromkeys(held, true), token))
 
 
-def _lines(folder: Path, token: CancelToken) -> tuple[FileLine, ...]:
+def _lines(folder: Path, tables: Mapping[str, str], token: CancelToken) -> tuple[FileLine, ...]:
     found: list[FileLine] = []
     try:
         for path in sorted(folder.rglob("*")):
             token.check()
             if len(found) < MOST_FILES and not path.is_dir():
                 name = path.relative_to(folder).as_posix()
-                found.append(FileLine(name, _size(path), purpose(name)))
+                found.append(FileLine(name, _size(path), purpose(name, tables)))
     except OSError:
         return tuple(found)
     return tuple(found)
@@ -690,8 +700,19 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def purpose(name: str) -> str:
-    """What a file is for, in one sentence."""
+def public_table_words(content: Content | None) -> str:
+    """What a public table of numbers is, by what the releases of the method hold."""
+    if content is Content.CELLS:
+        return translate("Review", "A protected table: every cell, its value and its status.")
+    if content is Content.ITEMSETS:
+        return translate("Review", "Sets of items, each with its number, the largest first.")
+    if content is Content.ROWS:
+        return translate("Review", "How often each value occurs in each group of rows.")
+    return translate("Review", "A table: every declared cell, and its value.")
+
+
+def purpose(name: str, tables: Mapping[str, str]) -> str:
+    """What a file is for, in one sentence; ``tables`` are words on tables by their name."""
     texts = {
         "manifest.json": translate(
             "Review", "What the release is and guarantees, and the hash of each public file."
@@ -706,9 +727,10 @@ def purpose(name: str) -> str:
         "report.html": translate("Review", "For the reviewer: risk before and after, charts."),
         "report.pdf": translate("Review", "The same report, for paper and archives."),
         "seal.json": translate("Review", "Hashes that show whether a file was changed."),
+        "review.json": translate("Review", "Who decided what in the review, signed."),
     }
-    if name.split("/")[0] in TABLES and name.endswith(".csv"):
-        return translate("Review", "A table with noise: every declared cell, and its value.")
+    if name.endswith(".csv") and name not in texts and name in tables:
+        return tables[name]
     return texts.get(name, translate("Review", "Not a file that this version of DPDesk writes."))
 
 
