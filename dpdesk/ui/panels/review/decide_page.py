@@ -88,7 +88,7 @@ class PointGrid(DataGrid):
 
 
 LEAST_LINES = (5, 6)
-NARROW, ROOMY = 50, 80
+NARROW, ROOMY = 50, 40
 COMMENT_LINES = 2
 
 
@@ -115,6 +115,7 @@ class DecidePage(QWidget):
             layout.addWidget(label)
         parts = (self._build_list(theme), self._build_right())
         self._sides = SideBySide(theme, "review-decide", parts, LEAST_LINES, NARROW)
+        self._sides.splitterMoved.connect(self._fit)
         layout.addWidget(self._sides, 1)
         layout.addLayout(self._build_foot())
         theme.changed.connect(self._on_theme)
@@ -271,12 +272,13 @@ class DecidePage(QWidget):
         layout.addLayout(line)
         layout.addWidget(self.problem)
 
+    @Slot()
     def _fit(self) -> None:
         header = self.grid.horizontalHeader()
         if self.lines.columnCount():
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-            self.grid.setColumnHidden(1, self.width() < self._theme.theme.ems(ROOMY))
+            self.grid.setColumnHidden(1, self.grid.width() < self._theme.theme.ems(ROOMY))
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:

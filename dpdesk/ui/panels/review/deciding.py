@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from dpdesk.app.review.values import (
     CheckDecision,
+    ChecklistItem,
     Decision,
     FileDecision,
     Item,
@@ -25,7 +26,6 @@ from dpdesk.app.review.values import (
     subjects,
     vote_problems,
 )
-from dpdesk.ui.words.numbers import with_quotes
 from dpdesk.ui.words.spoken import in_window, said
 
 translate = QCoreApplication.translate
@@ -203,7 +203,7 @@ def begin(
             key,
             said(here[key].question if key in here else one.question),
             _mark(one.status),
-            _evidence(said(one.evidence), here.get(key)),
+            _evidence(one.evidence, here.get(key)),
         )
         for key, one in checks
     ]
@@ -254,7 +254,7 @@ def _mark(status: ItemStatus) -> str:
 
 def _evidence(submitted: str, here: Item | None) -> str:
     author = translate("Review", "As the author's program found it: {text}").format(
-        text=with_quotes(submitted)
+        text=in_window(submitted)
     )
     if here is None:
         return author + "\n" + translate("Review", "This computer does not know this check.")
@@ -262,7 +262,8 @@ def _evidence(submitted: str, here: Item | None) -> str:
     lines = [found.format(mark=_mark(here.status), text=in_window(here.evidence))]
     if here.advice and here.status in (ItemStatus.REVIEW, ItemStatus.FAIL):
         lines.append(in_window(here.advice))
-    if said(here.evidence) != submitted:
+    signed = ChecklistItem.made(here.question, here.status, here.evidence)
+    if signed.evidence != submitted:
         lines.append(author)
     return "\n".join(lines)
 

@@ -88,6 +88,7 @@ class SideBySide(QSplitter):
             self.addWidget(part)
             self.setStretchFactor(number, 3 - number)
             part.installEventFilter(self)
+        self.setSizes([300, 200])  # in proportion, whatever the parts would take by themselves
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
 
