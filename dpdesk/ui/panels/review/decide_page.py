@@ -208,7 +208,7 @@ class DecidePage(QWidget):
         frame, page = QFrame(), Page()
         set_look(frame, "card")
         whole = column(frame, margin=SPACE.m, gap=SPACE.xs)
-        whole.addWidget(scrolled(page, self.tr("Evidence and decision")), 1)
+        whole.addWidget(scrolled(page, self.tr("Evidence and decision"), whole=True), 1)
         layout = column(page, gap=SPACE.xs)
         layout.setContentsMargins(0, 0, SPACE.s, 0)
         self.question, self.mark, self.evidence = QLabel(), QLabel(), QLabel()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -31,12 +31,31 @@ from dpdesk.ui.words.spoken import in_window
 NARROW_EMS = 92
 
 
-def scrolled(widget: QWidget, name: str = "") -> QScrollArea:
-    """``widget``, never squeezed: what does not fit scrolls.
+class _WideArea(SteadyArea):
+    """An area that is never narrower than what it holds, since it does not scroll sideways."""
 
-    With a ``name`` the area itself takes the focus, so that keys can scroll text.
+    def minimumSizeHint(self) -> QSize:
+        """As wide as what it holds at least, with the bar next to it."""
+        least, held = super().minimumSizeHint(), self.widget()
+        if held is None:
+            return least
+        bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
+        return QSize(max(least.width(), held.minimumSizeHint().width() + bar), least.height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What it holds may need another width now."""
+        if event.type() is QEvent.Type.LayoutRequest and watched is self.widget():
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+
+def scrolled(widget: QWidget, name: str = "", *, whole: bool = False) -> QScrollArea:
+    """``widget``, never squeezed: what is too high scrolls.
+
+    With a ``name`` the area itself takes the focus, so that keys can scroll text. ``whole``: it is
+    never too wide either, and takes the width from what lies beside it.
     """
-    area = SteadyArea()
+    area = _WideArea() if whole else SteadyArea()
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     if name:
         area.setAccessibleName(name)
