@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
@@ -88,7 +87,7 @@ class PointGrid(DataGrid):
 
 
 LEAST_LINES = (5, 6)
-NARROW, ROOMY = 50, 40
+NARROW, ROOMY, LEAST_LIST = 50, 40, 30
 COMMENT_LINES = 2
 
 
@@ -123,7 +122,7 @@ class DecidePage(QWidget):
 
     def take_button(self, button: QWidget) -> None:
         """Give a place at the foot, apart from the decisions, to the button that signs."""
-        self._foot.addWidget(button, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._foot.add(button)
 
     def show_reason(self, reason: str) -> None:
         """Why the vote cannot be signed yet; empty when it can, or when something is undecided."""
@@ -147,12 +146,12 @@ class DecidePage(QWidget):
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         return self.grid
 
-    def _build_foot(self) -> QHBoxLayout:
-        self._foot = row(gap=SPACE.m)
+    def _build_foot(self) -> QVBoxLayout:
+        self._foot = FlowBox(gap=SPACE.m)
         self.others = QPushButton()
         self.others.setToolTip(self.tr("Files on which you decided differently keep your decision"))
         self.others.clicked.connect(self._on_others)
-        self._foot.addWidget(self.others, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._foot.add(self.others)
         words = column(gap=0)
         self.progress, self.note = QLabel(), QLabel()
         set_look(self.progress, "strong")
@@ -160,8 +159,9 @@ class DecidePage(QWidget):
         for label in (self.progress, self.note):
             label.setWordWrap(True)
             words.addWidget(label)
-        self._foot.addLayout(words, 1)
-        return self._foot
+        words.addSpacing(SPACE.xs)
+        words.addWidget(self._foot)
+        return words
 
     def show_draft(self, draft: Draft, unkept: str = "") -> None:
         """What is decided so far; the chosen line stays.
@@ -285,6 +285,7 @@ class DecidePage(QWidget):
         lines = self.grid.verticalHeader()
         lines.setMinimumSectionSize(theme.row)
         lines.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.grid.setMinimumWidth(theme.ems(LEAST_LIST))
         self.comment.setFixedHeight(theme.ems(1) + COMMENT_LINES * theme.row)
         self._fit()
 

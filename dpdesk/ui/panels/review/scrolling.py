@@ -138,8 +138,22 @@ class SideBySide(QSplitter):
             if height != part.minimumHeight():
                 part.setMinimumHeight(height)
 
+    def minimumSizeHint(self) -> QSize:
+        """As wide as the wider part: where both do not fit side by side, they turn."""
+        widths = self._widths()
+        return QSize(max(widths, default=0), super().minimumSizeHint().height())
+
+    def _widths(self) -> list[int]:
+        parts = (self.widget(place) for place in range(self.count()))
+        return [
+            max(part.minimumWidth(), part.minimumSizeHint().width())
+            for part in parts
+            if part is not None
+        ]
+
     def _turn(self) -> None:
-        narrow = self.width() < self._theme.theme.ems(self._ems)
+        both = sum(self._widths()) + self.handleWidth()
+        narrow = self.width() < max(both, self._theme.theme.ems(self._ems))
         wanted = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
         if self.orientation() != wanted:
             self.setOrientation(wanted)
