@@ -17,6 +17,7 @@ from dpdesk.app.texts import TEXTS_CLAIM
 from dpdesk.core.messages import msg
 from dpdesk.core.public_fields import LISTED
 from dpdesk.core.release import (
+    DRAWN_AS_STATED,
     FIGURES_CLAIM,
     MADE_AGAIN,
     ROWS_COMPARED,
@@ -31,6 +32,7 @@ from dpdesk.io.release_folder import MANIFEST
 _OWN = frozenset(
     (
         MADE_AGAIN,
+        DRAWN_AS_STATED,
         LISTED,
         ABOUT_CLAIM,
         TEXTS_CLAIM,

@@ -45,6 +45,7 @@ from dpdesk.app.self_check import (
     checked_rows,
     checked_tables,
     failed,
+    odd_draws,
     row_difference,
     strange_rows,
     warm_checker,
@@ -540,7 +541,7 @@ class _Rows(_Release):
                 raise failed(
                     msg("row {unsorted:,} of the table is out of order", unsorted=unsorted)
                 )
-        return checks
+        return (*checks, *odd_draws(method, *place))
 
     def found(self) -> Mapping[str, object]:
         """See :meth:`_Release.found`; what stands out in the table is noted."""

@@ -18,9 +18,10 @@ from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.recoding import Recoding, TupleRecoding
-from dpdesk.core.release import ClaimCheck, Manifest, RowDifference
+from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest, RowDifference
 from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
-from dpdesk.engine.method import Method, MethodInput, RowsMethod
+from dpdesk.engine.method import DrawnRowsMethod, Method, MethodInput, RowsMethod
+from dpdesk.engine.registry import paid_rows_of
 
 if TYPE_CHECKING:
     from dpdesk.io.published import PublishedCsv
@@ -180,6 +181,51 @@ def row_difference(
     )
     lost = unplaced(published, names, apart, (alone, whole), key, token)
     return replace(found, unplaced=lost)
+
+
+def counted_draws(
+    method: RowsMethod,
+    manifest: Manifest,
+    published: PublishedCsv,
+    given: MethodInput,
+    data: DataStore,
+    token: CancelToken,
+) -> ClaimCheck | None:
+    """The claim on draws, counted in rows that are known again; None where no values are drawn.
+
+    To be asked where no check of the table failed.
+    """
+    drawn = sorted(method.drawn_columns(manifest))
+    if not isinstance(method, DrawnRowsMethod) or not drawn or method.checking().draws is None:
+        return None
+    from dpdesk.io.linking import linked_rows
+    from dpdesk.io.prints import fresh_print_key
+
+    names = [name for name in published.columns if name in data.columns and name not in drawn]
+    recoding, key = method.claimed_recoding(manifest, given, token), fresh_print_key()
+    there = data.row_prints(names, getattr(recoding, "mapping", {}), key, token)
+    columns = data.coded_columns(drawn, token)
+    linked = linked_rows(published, names, columns, there, key, token)
+    return method.draws_check(manifest, given, linked, token)
+
+
+def odd_draws(
+    method: RowsMethod,
+    manifest: Manifest,
+    published: PublishedCsv,
+    given: MethodInput,
+    data: DataStore,
+    token: CancelToken,
+) -> tuple[ClaimCheck, ...]:
+    """The claim on draws where it fails: such a release is not kept.
+
+    A release that costs is kept all the same, for what comes of its draws may refuse none; checking
+    with the source tells it.
+    """
+    if paid_rows_of(method) is not None:
+        return ()
+    found = counted_draws(method, manifest, published, given, data, token)
+    return () if found is None or found.status is not CheckStatus.FAILED else (found,)
 
 
 def strange_rows(

@@ -39,7 +39,7 @@ from dpdesk.app.payment_checks import payment_claims, settled_faults
 from dpdesk.app.planning import prepared_again, read_population
 from dpdesk.app.pseudonyms import linkage_risk
 from dpdesk.app.reports import report_checks
-from dpdesk.app.self_check import HandedCounts, row_difference
+from dpdesk.app.self_check import HandedCounts, counted_draws, row_difference
 from dpdesk.app.texts import fairly_judged, same_texts, texts_check, unlike_quoted
 from dpdesk.core.capabilities import Capabilities, RowOrder
 from dpdesk.core.errors import Cancelled, DpdeskError, InputError, RefusedError
@@ -549,6 +549,9 @@ class _Checker:
                 checks = fairly_judged(manifest, checks)
                 if _failed(checks):
                     return checks
+                draws = counted_draws(method, manifest, published, given, data, self._token)
+                if draws is not None and draws.status is CheckStatus.FAILED:
+                    return (*checks, draws)
                 self._figures = self._figures_again(
                     method, manifest, published, given, data, checks
                 )
@@ -558,7 +561,7 @@ class _Checker:
                     recoding = method.claimed_recoding(manifest, given, self._token)
                 self._compare_labels(manifest, published, recoding, data)
                 if recoding is None:
-                    return checks
+                    return checks if draws is None else (*checks, draws)
                 return (*checks, self._made_again(recoding, published, data, workspace))
         except (Cancelled, UnreadableTableError):
             raise

@@ -126,6 +126,9 @@ MINIMAL_CHANGE = "minimal change"
 ROWS_COMPARED = "rows are those of the source, but for what was drawn"
 """The claim that is confirmed when the columns that were not drawn were compared row by row."""
 
+DRAWN_AS_STATED = "values and rows came out as draws with these chances do"
+"""The claim on rows that are known again in the source, whose draws can be counted."""
+
 
 CELLS_COUNTED = "the agency's tables are those of the source"
 """The claim that is confirmed when all cells of protected tables were counted again."""
@@ -179,6 +182,20 @@ class RowDifference:
     extra: int
     missing: int
     unplaced: int | None = None
+
+
+@dataclass(frozen=True)
+class LinkedRows:
+    """Rows of a release that are known for rows of its source by the columns that were not drawn.
+
+    ``shown`` tells of each drawn column how many of them show a value for one of the source. Of
+    ``alone`` of them no other row has the same columns; ``neighbours`` are pairs of those that
+    stand next to each other in both tables.
+    """
+
+    shown: Mapping[str, Mapping[tuple[str, str], int]]
+    alone: int
+    neighbours: int
 
 
 @dataclass(frozen=True)

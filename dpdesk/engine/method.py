@@ -22,6 +22,7 @@ from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.core.release import (
     ClaimCheck,
     Guarantee,
+    LinkedRows,
     Manifest,
     PublishedTable,
     RowDifference,
@@ -467,6 +468,7 @@ _Worded: TypeAlias = Callable[..., Guarantee]
 class RowsChecking:
     """The verifiers of rows that are drawn, of the plain table of a manifest: see the methods of
     :class:`DrawnRowsMethod` that call them. ``worded`` words its guarantee again for the first two.
+    ``draws`` counts the draws of rows that are known again, where single values are drawn.
     """
 
     worded: _Worded
@@ -475,6 +477,7 @@ class RowsChecking:
         [_Json, PublishedTable, MethodInput, RowDifference, _Worded, CancelToken], _Checks
     ]
     evidence_fault: Callable[[_Json, _Json, PublishedTable, CancelToken], str | None]
+    draws: Callable[[_Json, MethodInput, LinkedRows, CancelToken], ClaimCheck] | None = None
 
 
 class DrawnRowsMethod(RowsMethod):
@@ -506,6 +509,13 @@ class DrawnRowsMethod(RowsMethod):
             raise TypeError("drawn rows are compared with their source")
         found, stated = self.checking(), manifest.as_json()
         return found.with_source(stated, published, given, difference, found.worded, token)
+
+    def draws_check(
+        self, manifest: Manifest, given: MethodInput, linked: LinkedRows, token: CancelToken
+    ) -> ClaimCheck | None:
+        """Whether drawn values came out as the chances say; None where groups are drawn."""
+        draws = self.checking().draws
+        return None if draws is None else draws(manifest.as_json(), given, linked, token)
 
     def evidence_fault(
         self,

@@ -304,8 +304,8 @@ def unplaced(
     and what reading the tables raises.
     """
     table = published.beside(separated.file, token)
-    joins, values = (_column(table, name, token) for name in (separated.key, separated.value))
-    keys = _column(published, separated.key, token)
+    joins, values = (drawn_column(table, name, token) for name in (separated.key, separated.value))
+    keys = drawn_column(published, separated.key, token)
     names = {text: place for place, text in enumerate(joins.dictionary.to_pylist())}
     places = [names.get(text, len(names)) for text in keys.dictionary.to_pylist()]
     lines = joins.indices.to_numpy()
@@ -353,7 +353,7 @@ def _refined(
 
     kept = [name for name in published.columns if name not in renamed]
     rows = published_prints(published, kept, key, token)
-    columns = [_column(published, name, token) for name in renamed]
+    columns = [drawn_column(published, name, token) for name in renamed]
     texts = pa.concat_arrays([each.dictionary for each in columns]).dictionary_encode()
     starts = np.cumsum([0, *(len(each.dictionary) for each in columns)])
     ids = texts.indices.to_numpy()
@@ -404,7 +404,7 @@ class _Held:
         return found
 
 
-def _column(published: PublishedCsv, name: str, token: CancelToken) -> Any:
+def drawn_column(published: PublishedCsv, name: str, token: CancelToken) -> Any:
     """A column of a published table as an Arrow array of codes."""
     import pyarrow as pa
 

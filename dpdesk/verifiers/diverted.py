@@ -19,12 +19,14 @@ from dpdesk.core.release import (
     ROWS_COMPARED,
     CheckStatus,
     ClaimCheck,
+    LinkedRows,
     PublishedTable,
     RowDifference,
 )
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.verifiers.anonymity import remaking as anonymity
 from dpdesk.verifiers.anonymity.verification import compare, shown, whole_number
+from dpdesk.verifiers.drawing import drawn_check
 from dpdesk.verifiers.promises import Sentences, first_difference, in_words, parameter_fault
 from dpdesk.verifiers.reading import Given, guarantee_of
 
@@ -573,6 +575,18 @@ def claimed_recoding(
     )
 
 
+def draws_check(
+    manifest: Mapping[str, object], given: Given, linked: LinkedRows, token: CancelToken
+) -> ClaimCheck:
+    """How often rows that are known again show their own value: each with a chance of 1 in ℓ′."""
+    size, tallies = whole_number(guarantee_of(manifest)[1].get("l")) or 1, []
+    for name, tally in linked.shown.items():
+        released = _released_texts(manifest, name, given, token)
+        own = sum(rows for (value, text), rows in tally.items() if released[value] == text)
+        tallies.append((sum(tally.values()), own, Fraction(1, size)))
+    return drawn_check(tallies, linked.alone, linked.neighbours)
+
+
 def _node_check(recoding: Recoding) -> ClaimCheck:
     """The rows are compared with the source at these levels, so they are settled with the rows."""
     text = msg(
@@ -633,15 +647,23 @@ def _source_counts(
     manifest: Mapping[str, object], name: str, given: Given, token: CancelToken
 ) -> dict[str, int]:
     """Rows of the source by the text that a column releases for them."""
-    parameters = manifest.get("parameters")
-    levels = parameters.get("levels") if isinstance(parameters, Mapping) else None
-    level = levels.get(name, 0) if isinstance(levels, Mapping) else 0
     table = given.source.frequency_table((name,), token)
-    released = {value: value for value in table.domains[0]}
-    if level:
-        released = anonymity.released_texts(table, 0, given.hierarchies[name], level)
+    released = _released_texts(manifest, name, given, token)
     counts: dict[str, int] = {}
     for code, count in zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True):
         text = released[table.domains[0][code]]
         counts[text] = counts.get(text, 0) + count
     return counts
+
+
+def _released_texts(
+    manifest: Mapping[str, object], name: str, given: Given, token: CancelToken
+) -> dict[str, str]:
+    """The text that a drawn column releases for each value of the source."""
+    parameters = manifest.get("parameters")
+    levels = parameters.get("levels") if isinstance(parameters, Mapping) else None
+    level = levels.get(name, 0) if isinstance(levels, Mapping) else 0
+    table = given.source.frequency_table((name,), token)
+    if level:
+        return anonymity.released_texts(table, 0, given.hierarchies[name], level)
+    return {value: value for value in table.domains[0]}

@@ -21,12 +21,14 @@ from dpdesk.core.release import (
     ROWS_COMPARED,
     CheckStatus,
     ClaimCheck,
+    LinkedRows,
     PublishedTable,
     RowDifference,
 )
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.anonymity.verification import compare, merged, shown, whole_number
+from dpdesk.verifiers.drawing import drawn_check
 from dpdesk.verifiers.promises import (
     Sentences,
     first_difference,
@@ -164,6 +166,36 @@ def claimed_recoding(
     nothing = np.empty((0, len(mapping)), np.int32)
     labels = tuple(() for _ in mapping)
     return Recoding(tuple(mapping), mapping, labels, nothing, dropped, given.source.rows, 0)
+
+
+def draws_check(
+    manifest: Mapping[str, object], given: Given, linked: LinkedRows, token: CancelToken
+) -> ClaimCheck:
+    """How often rows that are known again show each category; other texts tell nothing."""
+    settings, result = as_table(manifest["parameters"]), as_table(manifest["result"])
+    stated = {str(as_table(each)["column"]): as_table(each) for each in as_list(result["chances"])}
+    matrices, tallies = as_table(settings.get("matrix") or {}), []
+    for name, tally in linked.shown.items():
+        places = {text: at for at, text in enumerate(texts(as_table(settings["domains"])[name]))}
+        rows = [as_list(row) for row in as_list(matrices.get(name))] if name in matrices else None
+        for value in places:
+            every = sum(n for (there, _), n in tally.items() if there == value)
+            for text in places:
+                chance = _stated_chance(stated[name], rows, places[value], places[text])
+                tallies.append((every, tally.get((value, text), 0), chance))
+        if rows is None:
+            known = {pair: n for pair, n in tally.items() if pair[0] in places}
+            own = sum(n for (value, text), n in known.items() if value == text)
+            tallies.append((sum(known.values()), own, _stated_chance(stated[name], None, 0, 0)))
+    return drawn_check(tallies, linked.alone, None)
+
+
+def _stated_chance(
+    stated: Mapping[str, object], rows: Sequence[list[object]] | None, value: int, text: int
+) -> Fraction:
+    if rows is not None:
+        return number(rows[value][text])
+    return Fraction(count(stated["stay" if value == text else "move"]), count(stated["whole"]))
 
 
 def allows(epsilon: Fraction, ratio: Fraction) -> bool:

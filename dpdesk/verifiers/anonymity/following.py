@@ -25,6 +25,7 @@ from dpdesk.core.parameters import exact_number
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.release import CheckStatus, ClaimCheck, PublishedTable
 from dpdesk.verifiers.anonymity.remaking import asked_of, cells_check
+from dpdesk.verifiers.anonymity.shapes import cell_forms
 from dpdesk.verifiers.anonymity.source_verification import (
     Remake,
     Told,
@@ -196,6 +197,7 @@ def follow(
         return [*checks, ClaimCheck(GENERALISES, _FAILED, fault, TABLE)]
     found = msg("checked from {n:,} different tuples of the source", n=len(table.counts))
     checks.append(ClaimCheck(GENERALISES, _CONFIRMED, found, TABLE))
+    checks += cell_forms(manifest.get("parameters"), recoding, meanings)
     checks += _cell_checks(manifest, recoding)
     checks += _level_checks(manifest, recoding, meanings)
     kept = np.zeros(len(table.counts), np.bool_)

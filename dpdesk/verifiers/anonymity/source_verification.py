@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +45,7 @@ from dpdesk.verifiers.anonymity.requirements import (
     own_tuples,
     staying,
 )
+from dpdesk.verifiers.anonymity.shapes import allowed_rows
 from dpdesk.verifiers.anonymity.verification import (
     DROP,
     MANIFEST,
@@ -669,10 +669,8 @@ def suppression_checks(
 ) -> list[ClaimCheck]:
     """``rows_suppressed`` and its limit against ``suppressed`` of ``rows`` rows of the source."""
     checks = [settled("rows_suppressed", result.get("rows_suppressed"), suppressed)]
-    parameters = manifest.get("parameters")
-    share = parameters.get("max_suppression", 0) if isinstance(parameters, Mapping) else None
-    if isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1:
-        allowed = int(Fraction(repr(share)) * rows)
+    allowed = allowed_rows(manifest.get("parameters"), rows)
+    if allowed is not None:
         status = _CONFIRMED if suppressed <= allowed else _FAILED
         text = msg(
             "{n:,} of {rows:,} rows of the source, {allowed:,} allowed",

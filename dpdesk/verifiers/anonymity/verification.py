@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken
@@ -32,6 +31,7 @@ from dpdesk.verifiers.anonymity.requirements import (
     passing,
     required_of,
 )
+from dpdesk.verifiers.anonymity.shapes import allowed_rows, node_forms
 from dpdesk.verifiers.promises import Sentences, first_difference, miscounted, parameter_fault
 from dpdesk.verifiers.reading import texts
 
@@ -136,7 +136,7 @@ def verify_public(
         return tuple(checks)
     checks += _count_checks(result, sizes)
     checks += _suppression_checks(manifest, result, sizes)
-    checks.append(_node_check(result, claimed, manifest.get("parameters")))
+    checks += _node_checks(result, claimed, manifest.get("parameters"))
     checks += _metric_checks(result, claimed, sizes)
     checks.append(_optimal_check(result, manifest.get("parameters")))
     return tuple(checks)
@@ -616,11 +616,8 @@ def _parameter_checks(manifest: Mapping[str, object], claimed: Claimed) -> list[
     if not isinstance(parameters, Mapping):
         return [*checks, _bad("parameters", parameters, "a table of settings")]
     if whole_number(parameters.get("k")) != claimed.k:
-        checks.append(
-            _bad(
-                "parameters, k", parameters.get("k"), msg("{k:,} as in the guarantee", k=claimed.k)
-            )
-        )
+        wanted = msg("{k:,} as in the guarantee", k=claimed.k)
+        checks.append(_bad("parameters, k", parameters.get("k"), wanted))
     return checks
 
 
@@ -658,17 +655,15 @@ def _suppression_checks(
         msg("the manifest says {n:,} rows", n=suppressed),
         MANIFEST,
     )
-    limit = _limit_check(manifest, suppressed, suppressed + sizes.rows)
-    return [counted, limit]
+    return [counted, _limit_check(manifest, suppressed, suppressed + sizes.rows)]
 
 
 def _limit_check(manifest: Mapping[str, object], suppressed: int, rows: int) -> ClaimCheck:
-    claim = "suppression within max_suppression"
-    parameters = manifest.get("parameters")
-    share = parameters.get("max_suppression", 0) if isinstance(parameters, Mapping) else None
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+    claim, settings = "suppression within max_suppression", manifest.get("parameters")
+    allowed = allowed_rows(settings, rows)
+    if allowed is None:
+        share = settings.get("max_suppression") if isinstance(settings, Mapping) else None
         return _bad(claim, share, "a share from 0 to 1")
-    allowed = int(Fraction(repr(share)) * rows)
     if suppressed > allowed:
         return ClaimCheck(
             claim,
@@ -698,21 +693,24 @@ def has_levels(parameters: object) -> bool:
     return "levels" in given or given.get("algorithm") not in CELLED
 
 
-def _node_check(result: Mapping[str, object], claimed: Claimed, parameters: object) -> ClaimCheck:
+def _node_checks(
+    result: Mapping[str, object], claimed: Claimed, parameters: object
+) -> list[ClaimCheck]:
     node = result.get("node")
     if not has_levels(parameters):
         if node is not None:
-            return _bad("node", node, "nothing: with these settings tuples have their own values")
+            return [_bad("node", node, "nothing: with these settings tuples have their own values")]
         found = "each row shows what its own class needed; with the source this is checked"
-        return ClaimCheck(GENERALISES, _NEEDS_SOURCE, found, TABLE)
+        return [ClaimCheck(GENERALISES, _NEEDS_SOURCE, found, TABLE)]
     if (
         not isinstance(node, Mapping)
         or set(node) != set(claimed.quasi_identifiers)
         or any(whole_number(level) is None for level in node.values())
     ):
-        return _bad("node", node, "a level for each quasi-identifier")
+        return [_bad("node", node, "a level for each quasi-identifier")]
     text = ", ".join(f"{name} {level}" for name, level in node.items())
-    return ClaimCheck("node", _NEEDS_SOURCE, msg("the manifest says {text}", text=text), MANIFEST)
+    found = msg("the manifest says {text}", text=text)
+    return [ClaimCheck("node", _NEEDS_SOURCE, found, MANIFEST), *node_forms(parameters, node)]
 
 
 def _metric_checks(
@@ -768,14 +766,14 @@ def _optimal_check(result: Mapping[str, object], parameters: object) -> ClaimChe
         return _bad("proven_optimal", value, "true or false")
     if not value:
         return ClaimCheck("proven_optimal", _NOT_CHECKABLE, "no optimum is claimed", MANIFEST)
-    algorithm = parameters.get("algorithm") if isinstance(parameters, Mapping) else None
+    given = parameters if isinstance(parameters, Mapping) else {}
     claims = {
         "optimal": "no other levels within the limit are better by the objective",
         "incognito": "of all levels below which none stays within the limit, none is preferred",
         "samarati": "no levels of a lower height (fewer steps in all) stay within the limit",
     }
-    claim = claims.get(str(algorithm), "the search found its optimum")
-    if isinstance(parameters, Mapping) and parameters.get("model") == "TS":
+    claim = claims.get(str(given.get("algorithm")), "the search found its optimum")
+    if given.get("model") == "TS":
         claim = "rows are left out only where fewer than k have their combination"
     if not has_levels(parameters):
         claim = "no other release of this kind loses less"

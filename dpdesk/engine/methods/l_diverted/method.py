@@ -242,10 +242,15 @@ class LDiverted(DrawnRowsMethod):
     def checking(self) -> RowsChecking:
         """See :meth:`DrawnRowsMethod.checking`."""
         from dpdesk.engine.methods.l_diverted.guarantee import diverted_guarantee
-        from dpdesk.verifiers.diverted import evidence_fault, verify_against_source, verify_public
+        from dpdesk.verifiers.diverted import (
+            draws_check,
+            evidence_fault,
+            verify_against_source,
+            verify_public,
+        )
 
         return RowsChecking(
-            diverted_guarantee, verify_public, verify_against_source, evidence_fault
+            diverted_guarantee, verify_public, verify_against_source, evidence_fault, draws_check
         )
 
     def drawn_columns(self, manifest: Manifest) -> frozenset[str]:

@@ -224,11 +224,11 @@ class RandomisedResponse(DrawnRowsMethod, PaidRowsMethod):
     def checking(self) -> RowsChecking:
         """See :meth:`DrawnRowsMethod.checking`."""
         from dpdesk.engine.methods.randomised_response.settings import response_guarantee
-        from dpdesk.verifiers.randomised import verify_against_source, verify_public
+        from dpdesk.verifiers.randomised import draws_check, verify_against_source, verify_public
         from dpdesk.verifiers.reading import evidence_fault
 
         return RowsChecking(
-            response_guarantee, verify_public, verify_against_source, evidence_fault
+            response_guarantee, verify_public, verify_against_source, evidence_fault, draws_check
         )
 
     def drawn_columns(self, manifest: Manifest) -> frozenset[str]:
