@@ -20,7 +20,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.recoding import Recoding, TupleRecoding
 from dpdesk.core.release import CheckStatus, ClaimCheck, Manifest, RowDifference
 from dpdesk.core.subprocesses import KeptSubprocess, SubprocessError
-from dpdesk.engine.method import DrawnRowsMethod, Method, MethodInput, RowsMethod
+from dpdesk.engine.method import Method, MethodInput, RowsMethod
 from dpdesk.engine.registry import paid_rows_of
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def counted_draws(
     To be asked where no check of the table failed.
     """
     drawn = sorted(method.drawn_columns(manifest))
-    if not isinstance(method, DrawnRowsMethod) or not drawn or method.checking().draws is None:
+    if not drawn:
         return None
     from dpdesk.io.linking import linked_rows
     from dpdesk.io.prints import fresh_print_key

@@ -408,6 +408,12 @@ class RowsMethod(Method):
         """The columns whose values a manifest says were drawn, as far as it can be read."""
         return frozenset()
 
+    def draws_check(
+        self, manifest: Manifest, given: MethodInput, linked: LinkedRows, token: CancelToken
+    ) -> ClaimCheck | None:
+        """Whether values of :meth:`drawn_columns` came out as their chances say; None for none."""
+        return None
+
     def separated(self, manifest: Manifest) -> Separated | None:
         """The column whose values stand in a further table by a manifest; None: there is none."""
         return None
@@ -513,7 +519,7 @@ class DrawnRowsMethod(RowsMethod):
     def draws_check(
         self, manifest: Manifest, given: MethodInput, linked: LinkedRows, token: CancelToken
     ) -> ClaimCheck | None:
-        """Whether drawn values came out as the chances say; None where groups are drawn."""
+        """See :meth:`RowsMethod.draws_check`."""
         draws = self.checking().draws
         return None if draws is None else draws(manifest.as_json(), given, linked, token)
 

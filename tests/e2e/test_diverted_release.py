@@ -209,7 +209,10 @@ FORGERIES: dict[str, tuple[Callable[[Rows], Rows], bool]] = {
         True,
     ),
     "another age": (changed(7, 0, "99"), False),
-    "a row of another person": (lambda lines: [*lines[:-1], lines[1]], False),
+    "a row of another person": (
+        lambda lines: [*lines[:-1], next(row for row in lines[1:] if row[:2] != lines[-1][:2])],
+        False,
+    ),
 }
 
 
