@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 from dpdesk.app.review.review_picture import FileLook
 from dpdesk.app.review.values import Decision
 from dpdesk.core.charts import Chart
+from dpdesk.core.messages import listed
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobHub
 from dpdesk.ui.models import DataGrid, ListModel, TableModel
@@ -67,6 +68,7 @@ class PointGrid(DataGrid):
 
     letterTyped = Signal(str)
     commentAsked = Signal()
+    least_ems = 30
 
     def __init__(self, theme: ThemeManager, name: str) -> None:
         super().__init__(theme, name)
@@ -74,6 +76,10 @@ class PointGrid(DataGrid):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.verticalHeader().hide()
+
+    def selectAll(self) -> None:
+        """Choose all points: there are few."""
+        QAbstractItemView.selectAll(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Letters decide, Enter goes to the comment."""
@@ -87,7 +93,7 @@ class PointGrid(DataGrid):
 
 
 LEAST_LINES = (5, 6)
-NARROW, ROOMY, LEAST_LIST = 50, 40, 30
+NARROW, ROOMY, NAMED = 50, 40, 3
 COMMENT_LINES = 2
 
 
@@ -285,7 +291,6 @@ class DecidePage(QWidget):
         lines = self.grid.verticalHeader()
         lines.setMinimumSectionSize(theme.row)
         lines.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.grid.setMinimumWidth(theme.ems(LEAST_LIST))
         self.comment.setFixedHeight(theme.ems(1) + COMMENT_LINES * theme.row)
         self._fit()
 
@@ -316,7 +321,7 @@ class DecidePage(QWidget):
         self.question.setText(point.question)
         self.mark.setText("" if point.sha256 else point.mark)
         if len(points) > 1:
-            names = ", ".join(one.question for one in points)
+            names = said(listed([one.question for one in points], NAMED))
             text = self.tr("Your decision applies to {n} points: {names}")
             self.mark.setText(text.format(n=len(points), names=names))
         self.mark.setVisible(bool(self.mark.text()))
