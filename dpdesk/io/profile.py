@@ -119,7 +119,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|staatsangeh.*|herkunft|bundesland|kanton|canton|gemeinde|kreis|wohnort|commune|comune"
         r"|staatsang\.?|erwerbsst.*|haushaltsgr.*|departement|département|provinc.*|fylke|kommune|beruf|berufs.*|bildung.*|ausbildung"
         r"|postleitzahl|code.?postal|postnummer|religion.*|konfession|branche"
-        r"|place.?size|ortsgr.*|soc.?prof.*|bmi|height.*|(körper|koerper).*",
+        r"|p[le]\d{3}[a-z]?|place.?size|ortsgr.*|soc.?prof.*|bmi|height.*|(körper|koerper).*",
     ),
     (
         Role.SENSITIVE,
@@ -127,6 +127,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|icd.*|debt.*|saving.*|assets?|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*"
         r"|expend.*|pincp|.*incp|einkommen.*|lohn.*|gehalt.*|(er|vor)?krank.*|behinderung.*|gesundheit.*"
         r"|schulden|salaire.*|revenus?|maladie.*|santé|sante|handicap.*|ingresos?|salario|sueldo"
+        r"|[ph]y\d{3}[gn]?|ph\d{3}[a-z]?"
         r"|depress.*|suicid.*|smok.*|cigar.*|alcoh.*|alc(abuse|sol)|rauch.*|alkohol.*|tabac.*"
         r"|enfermedad.*|salud|reddito|stipendio|malattia|disab.*|(netto|brutto)(?!.*gewicht).*",
     ),
