@@ -215,8 +215,7 @@ def value_words(parameter: Parameter, value: object, names: LevelNames = NO_NAME
     if isinstance(parameter, LevelsParameter) and isinstance(value, Mapping):
         return levels_words({parameter.key: value}, names)
     if isinstance(parameter, ChoiceParameter):
-        label = next((said(one.label) for one in parameter.choices if one.value == value), "")
-        return inside(_short(label)) or str(value)
+        return inside(_choice(parameter, value)) or str(value)
     if isinstance(parameter, StructuredParameter) and parameter.records is not None:
         return _records_words(parameter.records, value)
     if isinstance(parameter, NestedParameter) and parameter.words and isinstance(value, Mapping):
@@ -401,9 +400,15 @@ def _added_and_removed(added: Sequence[object], removed: Sequence[object]) -> st
 
 def _value(parameter: Parameter, value: object, names: LevelNames) -> str:
     if isinstance(parameter, ChoiceParameter):
-        label = next((said(one.label) for one in parameter.choices if one.value == value), "")
-        return _short(label) or str(value)
+        return _choice(parameter, value) or str(value)
     return value_words(parameter, value, names)
+
+
+def _choice(parameter: ChoiceParameter, value: object) -> str:
+    """The label of a choice, as short as none of the others is."""
+    labels = {one.value: said(one.label) for one in parameter.choices}
+    label = labels.pop(str(value), "")
+    return label if _short(label) in map(_short, labels.values()) else _short(label)
 
 
 def _short(label: str) -> str:

@@ -10,7 +10,8 @@ import pytest
 
 from dpdesk.app.exploring import methods
 from dpdesk.app.types import AppContext, SetMethod, SetParameters, SetTitle
-from dpdesk.ui.words.settings import worded
+from dpdesk.core.parameters import ChoiceParameter
+from dpdesk.ui.words.settings import value_words, worded
 from dpdesk.ui.words.spoken import inside
 
 
@@ -26,6 +27,8 @@ def app_context(tmp_path: Path) -> Iterator[AppContext]:
         ({"k": 7}, "k: 7 rows"),
         ({"max_suppression": "0.025"}, "Rows suppressed: 2.50\u00a0%"),
         ({"algorithm": "samarati", "k": None}, "Search: Samarati, k: default"),
+        ({"model": "AG"}, "Model: Whole columns generalised, no row suppressed"),
+        ({"model": "CG"}, "Model: Cells generalised one by one"),
         ({"objective": "average-class-size"}, "Objective: Average class size"),
         ({"unheard": 3}, "unheard: 3"),
     ],
@@ -156,3 +159,11 @@ def test_other_edits_stay_as_they_are(app_context: AppContext) -> None:
 def test_names_keep_their_capital_inside_a_sentence() -> None:
     assert inside("Mondrian: cut the rows") == "Mondrian: cut the rows"
     assert inside("Rows suppressed") == "rows suppressed"
+
+
+def test_no_two_choices_of_a_setting_are_called_alike(app_context: AppContext) -> None:
+    for method in methods(app_context):
+        for one in method.parameters:
+            if isinstance(one, ChoiceParameter):
+                words = [value_words(one, each.value) for each in one.choices]
+                assert len(set(words)) == len(words), (method.id, one.key, words)
