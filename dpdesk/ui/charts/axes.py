@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
-from PySide6.QtWidgets import QGraphicsGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QGraphicsGridLayout,
+    QGraphicsSceneResizeEvent,
+    QSizePolicy,
+    QWidget,
+)
 
 from dpdesk.core.charts import Axis, BarChart, Chart, LatticeChart, PointSeries, ScatterChart
 from dpdesk.ui.charts.library import pg
@@ -28,11 +33,12 @@ _DIGITS = ((1, 2, 5), (1, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 7))
 class NumberAxis(pg.AxisItem):  # type: ignore[misc]
     """An axis that writes numbers for people; log axes get the logarithm of the values."""
 
+    _axis = Axis("")
+
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)
         self.enableAutoSIPrefix(False)
         self.setStyle(maxTickLevel=0, tickLength=0)
-        self._axis = Axis("")
         self._categories: tuple[str, ...] | None = None
 
     def describe(self, axis: Axis) -> None:
@@ -62,12 +68,20 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]
         text = html.escape(self._elided(label))
         if text != self.labelText:
             self.setLabel(text)
+            self.resizeEvent()  # the library leaves a new title at the place of the old one
 
     def _elided(self, text: str) -> str:
         if self.width() <= 1:
             return text
         metrics = QFontMetricsF(self.label.font())
-        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.width())
+        around = 2 * self.label.document().documentMargin() + metrics.horizontalAdvance(" ")
+        return metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.width() - around)
+
+    def resizeEvent(self, event: QGraphicsSceneResizeEvent | None = None) -> None:
+        """The title gets the width that is there now, and its place in the middle."""
+        if self.label is not None and event is not None:
+            self.fit_label()
+        super().resizeEvent(event)
 
     def boundingRect(self) -> QRectF:
         """With room for the texts at the ends, which the library leaves out beside gridlines."""

@@ -51,7 +51,7 @@ from dpdesk.ui.words.numbers import (
     shortened,
     tied,
 )
-from dpdesk.ui.words.spoken import inside, said, unit_words
+from dpdesk.ui.words.spoken import in_window, inside, said, unit_words
 
 translate = QCoreApplication.translate
 
@@ -646,7 +646,7 @@ def outlook_words(outlook: Outlook) -> str:
         after=_short_amount(outlook.after),
         limit=_short_amount(outlook.limit),
         left=_short_amount(outlook.left),
-        refusal=f"{outlook.refusal} {outlook.hint}".strip(),
+        refusal=f"{in_window(outlook.refusal)} {in_window(outlook.hint)}".strip(),
     )
 
 

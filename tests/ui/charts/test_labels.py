@@ -178,3 +178,21 @@ def test_before_and_after_stand_below_each_other_where_bars_are_narrow(
     labels = written(surface_of(view, qtbot, (260, 420)))
     assert labels[0] == "84.5 →\n0\u00a0%"
     assert all(label.count("\n") == 1 for label in labels)
+
+
+@pytest.mark.parametrize("widths", [(900, 330), (330, 900, 330), (900, 600, 400, 330)])
+def test_the_title_of_an_axis_stands_in_its_middle_at_every_width(
+    qtbot: QtBot, theme: ThemeManager, widths: tuple[int, ...]
+) -> None:
+    view = ChartView(theme)
+    plain = chart(BarSeries("Rows", (5.0, 7.0)), names=("one", "two"), lying=True)
+    titled = replace(plain, value_axis=Axis("Detail lost", "% of the detail of the cells"))
+    view.set_chart(titled)
+    surface = surface_of(view, qtbot, (widths[0], 400))
+    for width in widths:
+        view.resize(width, 400)
+        view.grab()
+        axis = surface._axes["bottom"]
+        text = axis.label.boundingRect().width()
+        assert text <= axis.width() + 1
+        assert abs(axis.label.pos().x() + text / 2 - axis.width() / 2) <= 1
