@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.io.failures import storage_error
@@ -69,6 +71,44 @@ class FilePrint:
         except OSError as problem:
             raise storage_error(problem, path, "read") from problem
         return None if same else msg("its SHA-256 is different")
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Raise InputError ``source.changed`` for a file that is another one after the block.
+
+    Readers go through a file several times, and its hash is taken in one of them: what was read
+    may be neither the old file nor the new one. It is also what the block raises then. A source
+    that is no file is never changed.
+    """
+    before = _stamp(path)
+    try:
+        yield
+    except (InputError, StorageError) as problem:
+        if _stamp(path) != before:
+            raise _changed(path) from problem
+        raise
+    if _stamp(path) != before:
+        raise _changed(path)
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def _changed(path: Path) -> InputError:
+    return InputError(
+        "source.changed",
+        msg(
+            "{name}: another program changed the file while it was read, so nothing of it is used.",
+            name=path.name,
+        ),
+        hint="Wait until that program has finished, then read the file again.",
+    )
 
 
 class Digest:

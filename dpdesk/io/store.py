@@ -45,6 +45,7 @@ from dpdesk.io.private.row_filter import filtered
 from dpdesk.io.private.values import UNREADABLE
 from dpdesk.io.reading import format_of, resolve_source
 from dpdesk.io.row_query import queried
+from dpdesk.io.source import unchanged
 from dpdesk.io.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class DataStore:
             given = spec, base, workspace, token, report
             return open_engine(*given, private=private, person=person, drawn=drawn)
         path = resolve_source(spec, base)
-        with begun(workspace) as (con, spill):
+        with unchanged(path), begun(workspace) as (con, spill):
             source = Source(con, path, base, spec, workspace)
             if private:
                 from dpdesk.io.private.loading import load_private

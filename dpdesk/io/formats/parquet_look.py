@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,24 +61,36 @@ def look(request: ReadRequest) -> ReadDone:
     return ReadDone(variables, rows, (*told, *notes.told()), empty=empty, described=described)
 
 
-def _shape(path: Path) -> tuple[tuple[str, ...], int]:
-    """Column names and number of rows that the file's footer declares."""
+@contextmanager
+def footer_told(path: Path) -> Iterator[None]:
+    """Say what is wrong with the footer of a file, or with the disk. InputError, StorageError."""
     import pyarrow
-    import pyarrow.parquet
 
     try:
-        with path.open("rb") as file, pyarrow.parquet.ParquetFile(file) as parquet:
-            schema = parquet.schema_arrow
-            names = tuple(schema.names)
-            rows = int(parquet.metadata.num_rows)
-    except pyarrow.ArrowException:
+        yield
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
+        # What Arrow finds wrong is an OSError as well, which is no error of the system.
+        if isinstance(problem, OSError) and problem.errno is not None:
+            raise storage_error(problem, path, "read") from problem
         raise InputError(
             "parquet.damaged",
             msg("{name}: the file is not a Parquet file, or it is damaged.", name=path.name),
             hint="Write it again with the program it comes from.",
         ) from None
-    except OSError as problem:
-        raise storage_error(problem, path, "read") from problem
+
+
+def _shape(path: Path) -> tuple[tuple[str, ...], int]:
+    """Column names and number of rows that the file's footer declares."""
+    import pyarrow.parquet
+
+    with (
+        footer_told(path),
+        path.open("rb") as file,
+        pyarrow.parquet.ParquetFile(file) as parquet,
+    ):
+        schema = parquet.schema_arrow
+        names = tuple(schema.names)
+        rows = int(parquet.metadata.num_rows)
     check_width(path.name, len(names))
     _check_types(path, schema)
     _check_decimals(path, schema)
@@ -293,10 +306,12 @@ def _disagreeing(path: Path, parquet: ParquetFile, group: int, what: str) -> Dpd
 
 
 def _agree(parquet: ParquetFile, group: int, column: str) -> bool:
+    import pyarrow as pa
+
     try:
         for _ in parquet.iter_batches(_BATCH, row_groups=[group], columns=[column]):
             pass
-    except OSError:
+    except (pa.ArrowException, OSError):
         return False
     return True
 

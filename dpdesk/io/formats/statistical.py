@@ -37,7 +37,7 @@ from dpdesk.io.formats.sas.catalogs import labels_of_columns
 from dpdesk.io.formats.sas.text_losses import check_places
 from dpdesk.io.formats.spss import text_losses as sav_losses
 from dpdesk.io.formats.spss.layout import check_labels, named_encoding, stated_rows
-from dpdesk.io.formats.spss.text_losses import completed
+from dpdesk.io.formats.spss.text_losses import check_codes, completed
 from dpdesk.io.formats.stat_faults import (
     check_names,
     check_told_names,
@@ -80,6 +80,8 @@ class StatisticalReader:
             check_labels(self._path)
         early = self._options["encoding"] or told_encoding(self._path, self._format)
         held = self._hold(early)
+        if self._format == "sav" and not held:
+            check_codes(self._path, self._options["encoding"])
         meta = self._metadata(self._options["encoding"])
         if self._format == "dta":
             check_whole(self._path)

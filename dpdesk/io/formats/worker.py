@@ -184,10 +184,13 @@ def failed(error: Exception, request: ReadRequest) -> ReadFailed:
         details = tuple(error.details.items())
         storage = isinstance(error, StorageError)
         return ReadFailed(error.code, error.sentence, error.hint, details, storage)
-    if isinstance(error, OSError):
-        from dpdesk.io.failures import private_error
+    if isinstance(error, OSError) and error.errno is not None:  # that of a library has none
+        from dpdesk.io.failures import private_error, storage_error
 
-        told = private_error(error, Path(request.target).parent, "write in")
+        if error.filename is not None and os.fspath(error.filename) == request.path:
+            told = storage_error(error, Path(request.path), "read")
+        else:
+            told = private_error(error, Path(request.target).parent, "write in")
         return ReadFailed(told.code, told.sentence, told.hint, tuple(told.details.items()), True)
     name = Path(request.path).name
     return ReadFailed(

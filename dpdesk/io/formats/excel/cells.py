@@ -73,7 +73,9 @@ def clock_text(ms: int) -> str:
     return f"{text}.{ms:03}".rstrip("0") if ms else text
 
 
-_NAMES = short_names("row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimension")
+_NAMES = short_names("sheetData", "row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimension")
+_WITHIN = {"sheetData": "", "row": "sheetData", "c": "row"}
+"""What each of these stands in. Elsewhere programs differ in whether they read it."""
 _DIGITS = "0123456789"
 _LONGEST_SHOWN = 40
 _DIGITS_OF_DOUBLES = 17
@@ -105,7 +107,8 @@ class SheetCells:
         self._done: list[Row] = []
         self._kind = self._style = ""
         self._pieces: list[str] = []
-        self._has_value = self._has_formula = self._aloud = self._open = False
+        self._has_value = self._has_formula = self._aloud = False
+        self._within, self._text, self._seen = "", "", False
         self._depth = Depth()
         self._merged: list[str] = []
         self._columns: dict[str, int] = {}
@@ -142,10 +145,9 @@ class SheetCells:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         short = _NAMES.get(name)
+        if short in _WITHIN:
+            self._enter(short)
         if short == "c":
-            if self._open:
-                raise BrokenPartError("a cell stands inside another one")
-            self._open = True
             self._kind = attributes.get("t", "n")
             self._style = attributes.get("s", "")
             self._column = self._column_at(attributes.get("r"))
@@ -156,10 +158,11 @@ class SheetCells:
             self._begin_row(attributes.get("r"))
             return
         self._depth.deeper()
-        if short in ("v", "is") and self._has_value:
+        if self._text or (short in ("v", "is") and self._has_value):
             self._second_value()
         elif short == "v" or (short == "t" and not self._aloud):
             self._has_value = True
+            self._text = name
             self._parser.CharacterDataHandler = self._pieces.append
         elif short == "is":
             self._has_value = True
@@ -175,8 +178,9 @@ class SheetCells:
 
     def _end(self, name: str) -> None:
         short = _NAMES.get(name)
+        if short in _WITHIN:
+            self._within = _WITHIN[short]
         if short == "c":
-            self._open = False
             self._keep()
             return
         if short == "row":
@@ -185,10 +189,16 @@ class SheetCells:
             self._row = []
             return
         self._depth.higher()
-        if short in ("v", "t"):
-            self._parser.CharacterDataHandler = None
+        if name == self._text:
+            self._text, self._parser.CharacterDataHandler = "", None
         elif short == "rPh":
             self._aloud = False
+
+    def _enter(self, short: str) -> None:
+        """The cells, a row or a cell begins."""
+        if self._within != _WITHIN[short] or (short == "sheetData" and self._seen):
+            raise BrokenPartError(msg("an element `{short}` stands in a wrong place", short=short))
+        self._within, self._seen = short, True
 
     def _begin_row(self, place: str | None) -> None:
         number = self._number + 1 if place is None else int(float(place))
@@ -282,8 +292,18 @@ class SheetCells:
         return unescaped(raw)
 
     def _number_value(self, raw: str) -> str:
-        if self._style and int(self._style) in self._parts.dates:
-            return self._moment(float(raw))
+        if self._style:
+            style = int(self._style)
+            if style in self._parts.dates:
+                return self._moment(float(raw))
+            if style and style not in self._parts.numbers:
+                self._note(
+                    "style",
+                    msg(
+                        "the workbook does not say how this number is shown; it is read as a "
+                        "number, and may be a date."
+                    ),
+                )
         if raw.isdecimal() and (raw[0] != "0" or raw == "0"):
             return raw
         if raw.lstrip("+-").isdecimal():

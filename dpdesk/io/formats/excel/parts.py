@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -33,6 +34,9 @@ Programs write sheets that unpack to 10 to 40 times their size; what unpacks to 
 the most that ZIP can do, holds next to nothing and keeps the reader busy for hours."""
 _MOST_STRINGS = 10_000_000
 """Shared texts, which are held as a whole: nearly ten in each row that Excel has."""
+_MOST_HELD = 3 << 29
+"""Bytes of memory that the shared texts take: one letter beyond the usual ones makes each of its
+text's four times as wide."""
 _LONGEST_TAG = 1 << 22
 """Bytes of one tag: expat holds a tag as a whole, and looks at it again with every piece."""
 DEEPEST = 1_000
@@ -73,7 +77,8 @@ class Sheet:
 class Parts:
     """What the cells of a workbook refer to; styles are told by their number.
 
-    ``dates`` show dates or times, ``days`` of them a day and not a time alone, ``durations`` hours.
+    ``dates`` show dates or times, ``days`` of them a day and not a time alone, ``durations`` hours;
+    ``numbers`` show none of these. What any other style shows is not known.
     """
 
     sheets: tuple[Sheet, ...]
@@ -81,6 +86,7 @@ class Parts:
     dates: frozenset[int]
     days: frozenset[int]
     durations: frozenset[int]
+    numbers: frozenset[int]
     since_1904: bool
 
 
@@ -125,7 +131,10 @@ def feed(parser: expat.XMLParserType, file: IO[bytes]) -> Iterator[None]:
     """
     given = 0
     while chunk := file.read(CHUNK):
-        parser.Parse(chunk, False)
+        try:
+            parser.Parse(chunk, False)
+        except LookupError as error:  # of the codec that a part names
+            raise BrokenPartError("it is written in an unknown encoding") from error
         given += len(chunk)
         if given - parser.CurrentByteIndex > _LONGEST_TAG:
             raise BrokenPartError("a tag in it is longer than any that programs write")
@@ -136,8 +145,12 @@ def feed(parser: expat.XMLParserType, file: IO[bytes]) -> Iterator[None]:
 def read_parts(archive: zipfile.ZipFile, instead: str | None = None) -> Parts:
     """Read what the cells refer to; ``instead`` of texts that are too long for any cell.
 
-    Raises BrokenPartError, expat.ExpatError, zipfile.BadZipFile.
+    Raises BrokenPartError, expat.ExpatError, zipfile.BadZipFile; InputError ``workbook.twice``.
     """
+    names = (posixpath.normpath(name) for name in archive.namelist() if not name.endswith("/"))
+    _refuse_second(
+        archive, ((name.casefold(), msg("the part {part}", part=name)) for name in names)
+    )
     book = _workbook_part(archive)
     links = _links(archive, book)
     sheets: list[Sheet] = []
@@ -159,7 +172,11 @@ def read_parts(archive: zipfile.ZipFile, instead: str | None = None) -> Parts:
                 sheets.append(Sheet(attributes.get("name", ""), part, visible))
 
     _parse(archive, book, short_names("workbookPr", "sheet"), start)
-    by_kind = dict(links.values())
+    named = (sheet.name for sheet in sheets)
+    _refuse_second(
+        archive, ((name.casefold(), msg("the sheet {sheet}", sheet=name)) for name in named)
+    )
+    by_kind = _held_once(archive, links)
     shown = _styles(archive, by_kind.get("styles", ""))
     strings_part = by_kind.get("sharedStrings", "")
     strings = read_strings(archive, strings_part, instead) if strings_part else []
@@ -167,25 +184,60 @@ def read_parts(archive: zipfile.ZipFile, instead: str | None = None) -> Parts:
 
 
 def _workbook_part(archive: zipfile.ZipFile) -> str:
-    found = [part for kind, part in _links(archive, "").values() if kind == "officeDocument"]
-    if not found:
+    found = _held_once(archive, _links(archive, "")).get("officeDocument")
+    if found is None:
         raise BrokenPartError("it names no workbook")
-    return found[0]
+    return found
+
+
+_ONLY = ("officeDocument", "styles", "sharedStrings")
+"""Kinds of parts of which there is one."""
+
+
+def _held_once(archive: zipfile.ZipFile, links: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """The parts of which there is one, by their kinds."""
+    found = [(kind, part) for kind, part in dict.fromkeys(links.values()) if kind in _ONLY]
+    _refuse_second(
+        archive, ((kind, msg("a part of the kind {kind}", kind=kind)) for kind, _ in found)
+    )
+    return dict(found)
+
+
+def _refuse_second(archive: zipfile.ZipFile, named: Iterable[tuple[str, str]]) -> None:
+    """Raise InputError ``workbook.twice`` for what the workbook has twice: keys, words for them."""
+    seen: set[str] = set()
+    for key, words in named:
+        if key in seen:
+            raise InputError(
+                "workbook.twice",
+                msg(
+                    "{name}: the workbook has {what} twice, and programs differ in which of them "
+                    "they read.",
+                    name=Path(archive.filename or "").name,
+                    what=words,
+                ),
+                hint="Save it again with its program, and look whether the table is still right.",
+            )
+        seen.add(key)
 
 
 def _links(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
     """Kind and part of what a part refers to, by the id of the reference."""
     folder, name = posixpath.split(part)
     found: dict[str, tuple[str, str]] = {}
+    links: list[tuple[str, str]] = []
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if name.endswith("}Relationship") and attributes.get("TargetMode") != "External":
             target = attributes.get("Target", "")
             place = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
             kind = attributes.get("Type", "").rpartition("/")[2]
-            found[attributes.get("Id", "")] = (kind, place)
+            key = attributes.get("Id", "")
+            links.append((key, msg("the reference {id}", id=key)))
+            found[key] = (kind, place)
 
     _parse(archive, posixpath.join(folder, "_rels", f"{name}.rels"), None, start)
+    _refuse_second(archive, links)
     return found
 
 
@@ -287,8 +339,8 @@ def check_text(pieces: list[str], instead: str | None = None) -> None:
 
 def _styles(
     archive: zipfile.ZipFile, part: str
-) -> tuple[frozenset[int], frozenset[int], frozenset[int]]:
-    """The numbers of the styles that show dates; of them those with a day, and durations."""
+) -> tuple[frozenset[int], frozenset[int], frozenset[int], frozenset[int]]:
+    """The numbers of the styles that show dates; of them those with a day, durations; others."""
     codes: dict[int, str] = {}
     formats: list[int] = []
     lists = ("numFmts", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs")
@@ -310,7 +362,8 @@ def _styles(
     dates = frozenset(j for j, number in enumerate(formats) if _is_date(number, codes))
     durations = frozenset(j for j in dates if _is_duration(formats[j], codes))
     days = frozenset(j for j in dates if _is_day(formats[j], codes))
-    return dates, days, durations
+    known = (j for j, number in enumerate(formats) if number in codes or number <= max(_DATES))
+    return dates, days, durations, frozenset(known) - dates
 
 
 def _first(code: str) -> str:
@@ -358,7 +411,7 @@ def read_strings(archive: zipfile.ZipFile, part: str, instead: str | None) -> li
     strings: list[str] = []
     pieces: list[str] = []
     parser = new_parser()
-    aloud, depth = False, Depth()
+    aloud, depth, held = False, Depth(), 0
 
     def start(name: str, _: dict[str, str]) -> None:
         nonlocal aloud
@@ -372,7 +425,7 @@ def read_strings(archive: zipfile.ZipFile, part: str, instead: str | None) -> li
             parser.CharacterDataHandler = pieces.append
 
     def end(name: str) -> None:
-        nonlocal aloud
+        nonlocal aloud, held
         depth.higher()
         short = names.get(name)
         if short == "t":
@@ -380,9 +433,11 @@ def read_strings(archive: zipfile.ZipFile, part: str, instead: str | None) -> li
         elif short == "rPh":
             aloud = False
         elif short == "si":
-            if instead is None and len(strings) == _MOST_STRINGS:
+            text = unescaped("".join(pieces))
+            held += sys.getsizeof(text)
+            if instead is None and (len(strings) == _MOST_STRINGS or held > _MOST_HELD):
                 raise _too_many_texts(Path(archive.filename or "").name)
-            strings.append(unescaped("".join(pieces)))
+            strings.append(text)
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     # One text could reach the limit too; where it may be replaced there is none.
@@ -397,9 +452,11 @@ def _too_many_texts(name: str) -> InputError:
     return InputError(
         "workbook.texts",
         msg(
-            "{name}: the workbook has more than {most:,} shared texts, expected at most that many.",
+            "{name}: the workbook has more than {most:,} shared texts, or they take more than "
+            "{held:,} bytes of memory.",
             name=name,
             most=_MOST_STRINGS,
+            held=_MOST_HELD,
         ),
         hint=_OTHER_FORMAT,
     )

@@ -11,9 +11,10 @@ from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.core.schema import form
 from dpdesk.io.formats.columns import check_names, no_text
+from dpdesk.io.formats.parquet_look import footer_told
 from dpdesk.io.formats.private.texts import checked_texts
 from dpdesk.io.formats.request import ReadRequest
-from dpdesk.io.formats.table import Notes, Values, damaged
+from dpdesk.io.formats.table import Notes, Values
 from dpdesk.io.private.values import UNREADABLE
 
 _ROWS = 100_000
@@ -32,17 +33,14 @@ class ParquetRows:
     encoding = "utf-8"
 
     def __init__(self, request: ReadRequest) -> None:
-        import pyarrow as pa
         from pyarrow import parquet
 
         self._name = Path(request.path).name
         self.notes = Notes()
         self._coded = request.coded
-        try:
+        with footer_told(Path(request.path)):
             self._file = parquet.ParquetFile(request.path)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise damaged(self._name, "the file is not a Parquet file, or it is damaged") from error
-        schema = self._file.schema_arrow
+            schema = self._file.schema_arrow
         check_names(schema.names, self._name, "Rename one of them.")
         asked = set(map(form, request.wanted))
         self._wanted = [name for name in schema.names if form(name) in asked]
@@ -73,7 +71,7 @@ class ParquetRows:
                     given(column) if asked else self._sign(column)
                     for column, asked in zip(batch.columns, wanted, strict=True)
                 )
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             raise InputError(
                 "read.damaged",
                 msg(

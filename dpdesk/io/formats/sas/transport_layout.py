@@ -22,6 +22,8 @@ _LABELS = {b"LABELV8 ": 3, b"LABELV9 ": 5}
 _WITHOUT_FORMATS = 3
 _BLOCK = CARD * 8_192
 _WIDEST_NUMBER = 8
+_NUMBER, _TEXT = 1, 2
+"""What a description says of the kind of its column."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,10 @@ def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
         at = fields[-1].start + fields[-1].width if fields else 0
         fields.append(_field(raw[j * size : (j + 1) * size], names[0] == b"NAMSTV8 ", at))
     for number, field in enumerate(fields, start=1):
+        (kind,) = struct.unpack_from(">h", raw, (number - 1) * size)
+        if kind not in (_NUMBER, _TEXT):
+            what = msg("column {number} is neither a number nor a text", number=number)
+            raise damaged(name, what)
         if field.width < 1 or (field.numeric and field.width > _WIDEST_NUMBER):
             raise damaged(
                 name,
@@ -138,7 +144,7 @@ def _field(raw: bytes, long_names: bool, start: int) -> Field:
     if form_width:
         display += str(form_width) + (f".{decimals}" if decimals else "")
     return Field(
-        name or short.rstrip(b" \0"), label.rstrip(b" \0"), display, kind == 1, start, width
+        name or short.rstrip(b" \0"), label.rstrip(b" \0"), display, kind == _NUMBER, start, width
     )
 
 

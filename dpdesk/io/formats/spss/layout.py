@@ -32,7 +32,7 @@ _HELD_PAGES = (1255, 1258)
 _ASCII = (0, 2, 3)
 """Code pages that say nothing of letters beyond those of ASCII; 0 where there is none."""
 _LAYOUTS = (2, 3)
-_SEGMENT, _KEPT = 255, 252
+_SEGMENT, _KEPT, _TEXT_FORM = 255, 252, 1
 _SYSMIS, _HIGHEST, _LOWEST = 0xFFEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFE
 
 
@@ -41,11 +41,13 @@ class Cells:
     """The values of a column within a row: its first slot of 8 bytes, the slots of each segment.
 
     A text of more than 255 bytes is kept in several segments; a number has one slot.
+    ``shown_as_text`` is what its format says.
     """
 
     start: int
     segments: tuple[int, ...]
     numeric: bool
+    shown_as_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class _Record:
     slots: int
     name: bytes
     label: bytes | None = None
+    form: int = 0
 
 
 def read_layout(path: Path) -> SavLayout:
@@ -244,18 +247,21 @@ class _Dictionary:
             else:
                 raise ValueError("an unknown record")
         self._ints(1)
+        slots = sum(record.slots for record in self._records)
+        if slots != self.places:
+            raise ValueError("texts without the records that follow them")
         sysmis, highest, lowest = self._floats
         columns = tuple(self._columns())
         return SavLayout(
             self._order, self._compression, self._bias, sysmis, highest, lowest,
-            columns, sum(record.slots for record in self._records),
+            columns, slots,
             self._file.tell(), next((n for n in (self._rows, self._many) if n >= 0), None),
             tuple(self._all_labels(columns)), self._all_names(columns), self._short(columns),
             tuple(self._missing),
         )  # fmt: skip
 
     def _variable(self) -> None:
-        width, has_label, missing, _, _ = self._ints(5)
+        width, has_label, missing, form, _ = self._ints(5)
         name, label = self._file.read(8), None
         self.places += 1
         if has_label:
@@ -265,7 +271,7 @@ class _Dictionary:
             raise ValueError("a text wider than a segment")
         if width >= 0:
             slots = max(1, -(-width // SLOT))
-            self._records.append(_Record(width, slots, name.rstrip(b" \0").upper(), label))
+            self._records.append(_Record(width, slots, name.rstrip(b" \0").upper(), label, form))
 
     def _bytes(self, size: int, step: int = 1) -> bytes:
         """Bytes, and what fills them up to a multiple of ``step``."""
@@ -394,6 +400,7 @@ class _Dictionary:
             segments = tuple(part.slots for part in parts)
             if len(parts) < count:
                 raise ValueError("a long text without its last segments")
-            yield Cells(start, segments, record.width == 0)
+            shown_as_text = record.form >> 16 & 0xFF == _TEXT_FORM
+            yield Cells(start, segments, record.width == 0, shown_as_text)
             start += sum(segments)
             at += count

@@ -33,6 +33,7 @@ from dpdesk.io.formats.spss.layout import (
     Cells,
     Label,
     SavLayout,
+    named_encoding,
     read_layout,
 )
 from dpdesk.io.formats.stat_faults import (
@@ -53,7 +54,7 @@ from dpdesk.io.formats.table import Notes, damaged
 # their long names alone, as they are written; SPSS and PSPP add records up, and know both names.
 
 
-_UTF8 = "utf-8"
+_UTF8, _SIGN = "utf-8", b"$FL"
 _WIDER = {"big5": "cp950", "shift_jis": "cp932", "gb2312": "gbk", "euc_kr": "cp949"}
 """Codecs with the letters that Windows has besides, as the library reads them."""
 Values = dict[Any, str]
@@ -92,6 +93,10 @@ def completed(
     return found
 
 
+def _two_kinds(name: str) -> str:
+    return msg("column `{name}` is a number by its description and a text by its format", name=name)
+
+
 class _File:
     def __init__(
         self, name: str, layout: SavLayout, names: list[str], codec: str, endings: Endings
@@ -106,7 +111,7 @@ class _File:
         """A labelled value as it stands in its column."""
         return self._decoded(code) if isinstance(code, bytes) else code
 
-    def text(self, column: str, raw: bytes) -> str:
+    def text(self, column: str, raw: bytes, what: str = "its label") -> str:
         """A label; InputError ``encoding.undecodable`` when it is no text."""
         raw = raw.rstrip(b" \0")
         try:
@@ -115,18 +120,14 @@ class _File:
             whole = self._endings.cut(raw)
             if whole is None:
                 encoding = self._endings.encoding
-                raise no_text(self._name, column, "its label", encoding) from error
+                raise no_text(self._name, column, what, encoding) from error
             return whole
 
     def check_kinds(self, kinds: Mapping[str, str]) -> None:
         """Refuse a column whose numbers the library takes for texts, or the other way round."""
         for name, cells in zip(self._names, self._layout.columns, strict=True):
             if cells.numeric == (kinds.get(name) == "string"):
-                what = msg(
-                    "column `{name}` is a number by its description and a text by its format",
-                    name=name,
-                )
-                raise damaged(self._name, what)
+                raise damaged(self._name, _two_kinds(name))
 
     def note_names(self, notes: Notes) -> None:
         """Note columns that the file calls by a longer name than the library."""
@@ -215,6 +216,28 @@ class _File:
                     ),
                 )
         return found
+
+
+def check_codes(path: Path, encoding: str | None) -> None:
+    """Refuse labelled values at which the reading library breaks down: texts that are none.
+
+    ``encoding`` is the one that the plan names; without it the file's own counts. Raises InputError
+    ``encoding.undecodable``, and ``read.damaged`` for a number that its format shows as a text.
+    """
+    with path.open("rb") as start:
+        if start.read(len(_SIGN)) != _SIGN:  # no file of SPSS is the library's to say
+            return
+    layout = read_layout(path)
+    encoding = encoding or named_encoding(path) or _UTF8
+    codec = codec_name(encoding) if is_known(encoding) else "latin-1"
+    file = _File(path.name, layout, [], codec, Endings(encoding))
+    names = [name.decode(codec, "replace") for name in layout.names]
+    for name, cells in zip(names, layout.columns, strict=True):
+        if cells.numeric and cells.shown_as_text:
+            raise damaged(path.name, _two_kinds(name))
+    for label in layout.labels:
+        if label.code is not None and _is_text(label, layout):
+            file.text(_column(label, names, codec), label.code, "a value that has a label")
 
 
 def check_labels(

@@ -1,0 +1,310 @@
+"""Files of which two programs read two tables, or at which a reader breaks down, are refused."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import struct
+import warnings
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pyreadstat
+import pytest
+import xlsxwriter
+from pyarrow import parquet
+
+from dpdesk.core.errors import InputError
+from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
+from dpdesk.core.plan import SourceSpec
+from dpdesk.io.formats.excel import parts as workbook_parts
+from dpdesk.io.store import DataStore
+from dpdesk.io.workspace import Workspace
+from tests.helpers.sav_bytes import write_sav_bytes
+from tests.helpers.stat_files import head, opened
+
+SHEET, STRINGS, LINKS = (
+    "xl/worksheets/sheet1.xml",
+    "xl/sharedStrings.xml",
+    "xl/_rels/workbook.xml.rels",
+)
+Parts = dict[str, str]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace.open(tmp_path / "home")
+
+
+def _parts(folder: Path) -> Parts:
+    """A small workbook with a text, a number and a day."""
+    path = folder / "whole.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet()
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        sheet.write_row(0, 0, ["name", "age", "born"])
+        sheet.write_row(1, 0, ["Anna", 34])
+        sheet.write_number(1, 2, 33_000, day)
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def _packed(folder: Path, parts: Parts, *more: tuple[str, str]) -> Path:
+    path = folder / "a.xlsx"
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+        warnings.simplefilter("ignore", UserWarning)
+        for name, text in (*parts.items(), *more):
+            archive.writestr(name, text)
+    return path
+
+
+def test_the_workbook_as_it_is_can_be_read(tmp_path: Path) -> None:
+    assert head(_packed(tmp_path, _parts(tmp_path))).head == (("Anna", "34", "1990-05-07"),)
+
+
+@pytest.mark.parametrize("name", [SHEET, STRINGS, "xl/workbook.xml", "xl//worksheets/Sheet1.XML"])
+def test_a_part_that_is_there_twice_is_refused(tmp_path: Path, name: str) -> None:
+    """Some programs read the first of them, others the last."""
+    parts = _parts(tmp_path)
+    other = next(
+        text for part, text in parts.items() if part.casefold() in name.casefold() or "//" in name
+    )
+    with pytest.raises(InputError, match=r"the workbook has the part .* twice") as caught:
+        head(_packed(tmp_path, parts, (name, other)))
+    assert caught.value.code == "workbook.twice"
+
+
+def _linked(parts: Parts, old: str, new: str) -> Parts:
+    assert old in parts[LINKS]
+    return parts | {LINKS: parts[LINKS].replace(old, new), "xl/worksheets/two.xml": parts[SHEET]}
+
+
+def test_what_names_a_part_twice_is_refused(tmp_path: Path) -> None:
+    parts = _parts(tmp_path)
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    second = f'<Relationship Id="{{}}" Type="{kind}/{{}}" Target="{{}}"/></Relationships>'
+    for made, words in (
+        (second.format("rId1", "worksheet", "worksheets/two.xml"), "the reference rId1"),
+        (second.format("x", "sharedStrings", "two.xml"), "a part of the kind sharedStrings"),
+        (second.format("x", "styles", "two.xml"), "a part of the kind styles"),
+    ):
+        with pytest.raises(InputError, match=f"the workbook has {words} twice"):
+            head(_packed(tmp_path, _linked(parts, "</Relationships>", made)))
+    book = parts["xl/workbook.xml"]
+    sheet = book[book.index("<sheet ") : book.index("</sheets>")]
+    twice = book.replace(sheet, sheet + sheet.replace("Sheet1", "SHEET1"))
+    with pytest.raises(InputError, match="the workbook has the sheet SHEET1 twice"):
+        head(_packed(tmp_path, parts | {"xl/workbook.xml": twice}))
+
+
+GHOST = '<row r="9"><c r="A9" t="inlineStr"><is><t>Ghost</t></is></c></row>'
+WRONG: dict[str, Callable[[str], str]] = {
+    "a row behind the cells": lambda text: text.replace("</sheetData>", f"</sheetData>{GHOST}"),
+    "a row in another one": lambda text: text.replace(
+        "</row></sheetData>", f"{GHOST}</row></sheetData>"
+    ),
+    "a cell outside of rows": lambda text: text.replace(
+        "</sheetData>", f"{GHOST[13:-6]}</sheetData>"
+    ),
+    "cells twice": lambda text: text.replace(
+        "</sheetData>", f"</sheetData><sheetData>{GHOST}</sheetData>"
+    ),
+    "an element in a value": lambda text: text.replace("<v>34</v>", "<v>3<x>9</x>4</v>"),
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_rows_and_values_that_programs_read_in_two_ways_are_refused(
+    tmp_path: Path, change: Callable[[str], str]
+) -> None:
+    parts = _parts(tmp_path)
+    changed = change(parts[SHEET])
+    assert changed != parts[SHEET]
+    with pytest.raises(InputError, match="the sheet breaks off or is damaged") as caught:
+        head(_packed(tmp_path, parts | {SHEET: changed}))
+    assert caught.value.code == "read.damaged"
+
+
+def test_a_number_of_which_nothing_says_how_it_is_shown_is_noted(tmp_path: Path) -> None:
+    parts = _parts(tmp_path)
+    styles = "xl/styles.xml"
+    for changed in (
+        {SHEET: parts[SHEET].replace('s="1"', 's="7"')},
+        {
+            styles: parts[styles]
+            .replace('formatCode="yyyy-mm-dd"', "")
+            .replace("<numFmt ", "<gone ")
+        },
+    ):
+        done = head(_packed(tmp_path, parts | changed))
+        assert done.head == (("Anna", "34", "33000"),)
+        (told,) = done.notes
+        assert told.startswith(
+            "Row 2, column C: the workbook does not say how this number is shown"
+        )
+
+
+def test_a_part_in_an_encoding_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    parts = _parts(tmp_path)
+    for name in (STRINGS, SHEET):
+        text = parts[name].replace('encoding="UTF-8"', 'encoding="rot13"')
+        with pytest.raises(InputError, match="damaged") as caught:
+            head(_packed(tmp_path, parts | {name: text}))
+        assert caught.value.code == "read.damaged"
+
+
+def test_shared_texts_of_wide_letters_do_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = _parts(tmp_path)
+    monkeypatch.setattr(workbook_parts, "_MOST_HELD", 100_000)
+    for letter, ends in (("e", True), ("\U0001f600", False)):
+        texts = "".join(f"<si><t>{letter}{'x' * 1_000}</t></si>" for _ in range(50))
+        path = _packed(
+            tmp_path, parts | {STRINGS: parts[STRINGS].replace("</sst>", f"{texts}</sst>")}
+        )
+        if ends:
+            head(path)
+            continue
+        with pytest.raises(InputError, match="take more than 100,000 bytes of memory"):
+            head(path)
+
+
+def _labelled(path: Path, width: int, code: bytes, form: int) -> Path:
+    """An SPSS file with one column, of which the value ``code`` has a label."""
+    write_sav_bytes(path, [("A", width)], [[b"x" if width else 1.0]] * 3)
+    raw = bytearray(path.read_bytes())
+    raw[176 + 16 + 2] = form
+    at = raw.index(struct.pack("<3i", 7, 3, 4))
+    raw[at:at] = struct.pack("<ii", 3, 1) + code + b"\3one    " + struct.pack("<3i", 4, 1, 1)
+    path.write_bytes(raw)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".zsav"])
+def test_a_labelled_value_that_is_no_text_is_told_instead_of_a_breakdown(
+    tmp_path: Path, suffix: str
+) -> None:
+    path = _labelled(tmp_path / f"a{suffix}", 8, b"\xf0\x3fabcdef", 1)
+    with pytest.raises(InputError, match="column `A`: a value that has a label contains") as caught:
+        head(path)
+    assert caught.value.code == "encoding.undecodable"
+    path = _labelled(tmp_path / f"b{suffix}", 8, "Zoë B".encode("cp1252").ljust(8), 1)
+    with pytest.raises(InputError, match="not text in the encoding"):
+        head(path)
+    assert head(path, encoding="cp1252").head == (("x",),) * 3
+    path = _labelled(tmp_path / f"c{suffix}", 0, struct.pack("<d", 1.0), 1)
+    with pytest.raises(InputError, match="is a number by its description and a text by its format"):
+        head(path)
+    path = _labelled(tmp_path / f"d{suffix}", 0, struct.pack("<d", 1.0), 5)
+    assert head(path).head == (("1",),) * 3
+
+
+def test_texts_without_the_records_that_follow_them_are_refused(tmp_path: Path) -> None:
+    path = write_sav_bytes(tmp_path / "a.sav", [("A", 0), ("B", 0)], [[1.0, 2.0]])
+    raw = bytearray(path.read_bytes())
+    raw[176 + 4] = 100
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="the descriptions of its columns are damaged"):
+        head(path)
+
+
+@pytest.mark.parametrize("kind", [0, 3, 0x0802, -1])
+def test_a_column_of_a_transport_file_is_a_number_or_a_text(tmp_path: Path, kind: int) -> None:
+    path = tmp_path / "a.xpt"
+    frame = pa.table({"AGE": [1.0, 2.0], "SEX": ["m", "f"]}).to_pandas()
+    pyreadstat.write_xport(frame, path, file_format_version=5)
+    raw = bytearray(path.read_bytes())
+    at = raw.index(b"NAMESTR") // 80 * 80 + 80 + 140
+    assert struct.unpack_from(">h", raw, at) == (2,)
+    struct.pack_into(">h", raw, at, kind)
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="column 2 is neither a number nor a text"):
+        head(path)
+
+
+def test_a_damaged_footer_is_called_damaged(tmp_path: Path, workspace: Workspace) -> None:
+    """Arrow tells of it by the error of a disk that fails, or of a text that is none."""
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"town": ["Ulm", None] * 9, "age": range(18)}), path)
+    whole, chance = path.read_bytes(), random.Random(1)
+    footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    codes: set[str] = set()
+    for _ in range(60):
+        raw = bytearray(whole)
+        raw[chance.randrange(footer, len(whole) - 8)] = chance.choice((0, 127, 128, 255))
+        path.write_bytes(raw)
+        for private in (False, True):
+            spec = SourceSpec(path.name)
+            if private:
+                types = (("town", "text"), ("age", "number"))
+                spec = SourceSpec(path.name, missing=(), types=types)
+            codes.add(_refusal(spec, tmp_path, workspace, private))
+    assert codes <= {"", "parquet.damaged", "read.damaged", "parquet.value", "parquet.type",
+                     "parquet.duplicate-names", "read.disagreement", "read.names",
+                     "encoding.undecodable", "parquet.no-rows", "source.types"}  # fmt: skip
+
+
+def _refusal(spec: SourceSpec, folder: Path, workspace: Workspace, private: bool) -> str:
+    try:
+        DataStore.open(spec, folder, workspace, CancelToken(), silent, private=private).close()
+    except InputError as error:
+        return error.code
+    return ""
+
+
+def _sqlite(path: Path, town: str) -> None:
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (town)")
+        connection.executemany("INSERT INTO t VALUES (?)", [(town,)] * 9)
+        connection.commit()
+
+
+def _workbook(path: Path, town: str) -> None:
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet().write_column(0, 0, ["town", *[town] * 9])
+
+
+FORMATS: dict[str, Callable[[Path, str], object]] = {
+    "csv": lambda path, town: path.write_text("town\n" + f"{town}\n" * 9, "utf-8"),
+    "parquet": lambda path, town: parquet.write_table(pa.table({"town": [town] * 9}), path),
+    "sav": lambda path, town: write_sav_bytes(path, [("TOWN", 5)], [[town.encode()]] * 9),
+    "xlsx": _workbook,
+    "sqlite": _sqlite,
+}
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("how", ["changed", "grown", "removed"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, workspace: Workspace, ending: str, how: str
+) -> None:
+    """Its hash would be that of one table, its rows those of another."""
+    path = tmp_path / f"a.{ending}"
+    FORMATS[ending](path, "Ulm")
+    assert opened(path, workspace).rows == 9
+    begun: list[str] = []
+
+    def meddle(made: Event) -> None:
+        if not isinstance(made, StepStarted) or (begun and begun[-1] == made.step):
+            return
+        begun.append(made.step)
+        if len(begun) != 2:
+            return
+        if how == "changed":
+            FORMATS[ending](path, "Bonn")
+        elif how == "grown":
+            with path.open("ab") as file:
+                file.write(b"Bonn\n")
+        else:
+            path.unlink()
+
+    with pytest.raises(
+        InputError, match=rf"a\.{ending}: another program changed the file"
+    ) as caught:
+        DataStore.open(SourceSpec(path.name), tmp_path, workspace, CancelToken(), meddle)
+    assert caught.value.code == "source.changed"
