@@ -13,13 +13,14 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import caching, config
+from numba.core.types import unliteral
 
 from dpdesk.core.home import default_home
 
@@ -119,9 +120,25 @@ def caches_of(function: Callable[..., Any]) -> tuple[_ForgivingCache, ...]:
     return tuple(found)
 
 
+def _compile_no_literals(compiled: Any) -> None:
+    """Have calls from other kernels compile for ``int64``, never once more for a literal 0 or 1.
+
+    A sum that begins with 0 is a literal to numba while it still infers the types of the caller:
+    it would compile what the sum is handed to for that as well, with all that this calls.
+    """
+    template_of = compiled.get_call_template
+    plain: Callable[[Any], Any] = unliteral
+
+    def of(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        return template_of(tuple(map(plain, arguments)), {a: plain(b) for a, b in named.items()})
+
+    compiled.get_call_template = of
+
+
 def kernel(function: _Function) -> _Function:
     """Compile ``function`` on first use; it runs without the GIL and is cached where possible."""
     compiled: Any = numba.njit(nogil=True)(function)
+    _compile_no_literals(compiled)
     caches = caches_of(function)
     if caches:
         compiled._cache = _Caches(caches)

@@ -8,8 +8,30 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dpdesk.core import compiled
 from dpdesk.core.compiled import _ForgivingCache
+
+
+def test_a_kernel_is_compiled_once_whatever_literals_another_hands_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiled, "caches_of", lambda function: ())
+
+    @compiled.kernel
+    def after(value: int) -> int:
+        return value + 1
+
+    @compiled.kernel
+    def added(steps: int) -> int:
+        total = 0
+        for _ in range(steps):
+            total += after(total)
+        return total + after(3)
+
+    assert added(2) == 7
+    assert len(after.signatures) == 1  # type: ignore[attr-defined]
 
 
 class Cache:

@@ -672,7 +672,8 @@ def _best_place(
     _line_up(values, least, most, line, inside.tally)
     best, join, even, before, at, doubtful = -1, -1, -1, 0, 0, False
     while True:
-        value, first = values[line[at]], at
+        value: Any = np.int64(values[line[at]])
+        first = at
         while at < size and values[line[at]] == value:
             before += rows_of[line[at]]
             at += 1
@@ -683,7 +684,8 @@ def _best_place(
         if rows < k or value == failed:
             continue
         if along and heights[j] > 1:
-            level = joined(nodes, bounds[j], sizes[j], value, values[line[at]])
+            after: Any = np.int64(values[line[at]])
+            level = joined(nodes, bounds[j], sizes[j], value, after)
         if level < join or (level == join and rows <= even):
             continue
         passed = _decided(held, inside, known, j, value)

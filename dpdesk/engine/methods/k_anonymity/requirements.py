@@ -219,7 +219,7 @@ class ClassCounts:
     @classmethod
     def dense(cls, of: Values, rows: Ints) -> ClassCounts:
         """From an array of shape (classes, values)."""
-        classes, codes = np.nonzero(rows)
+        classes, codes = map(np.ascontiguousarray, np.nonzero(rows))
         starts = np.concatenate([[0], np.cumsum(np.bincount(classes, minlength=len(rows)))])
         return cls(of, starts.astype(np.int64), codes, rows[classes, codes])
 
