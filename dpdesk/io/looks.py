@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 
 MISSING_CODES = (
@@ -25,20 +25,23 @@ _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w./-]{1,40}\Z")
 
 
 _COUNTED = re.compile(r"-(0*[1-9]|66|77|88|9[5-9]|[678]{3}|99[5-9]|999[5-9])([.,]0+)?\Z")
-_FEW_CODES, _MANY_VALUES, _ROWS_OF_A_CODE = 3, 10, 2
+_FEW_CODES, _FEW_WORDS, _MANY_VALUES, _ROWS_OF_A_CODE = 3, 2, 10, 2
+_WORD = re.compile(r"[^\d\s.,][^\d.,]{0,19}\Z")
 
 
 def missing_codes(rows: Sequence[Sequence[str]]) -> frozenset[str]:
     """Texts in some rows of a file that often stand for missing values.
 
-    These are the known words, and of negative numbers usual codes alone: at most three in a column
-    that has no others, and ``-8`` or ``-97`` only where each recurs among many numbers.
+    These are the known words, others that recur among many numbers (``N``), and of negative numbers
+    usual codes alone: at most three in a column that has no others, and ``-8`` or ``-97`` only
+    where each recurs among many numbers.
     """
     found = set[str]()
     for column in zip_longest(*rows, fillvalue=""):
         texts = Counter(text for value in column if (text := value.strip()))
         below = [text for text in texts if _NUMBER.match(text) and text.startswith("-")]
         words = {text for text in texts if text in MISSING_CODES and text not in below}
+        words |= _among_numbers(texts, words)
         found.update(value for value in column if value.strip() in words)
         if len(below) > _FEW_CODES or not all(map(_COUNTED.match, below)):
             continue
@@ -47,6 +50,14 @@ def missing_codes(rows: Sequence[Sequence[str]]) -> frozenset[str]:
         often = many and all(texts[text] >= _ROWS_OF_A_CODE for text in below)
         found.update(text for text in below if often or text in MISSING_CODES)
     return frozenset(found)
+
+
+def _among_numbers(texts: Mapping[str, int], words: Collection[str]) -> set[str]:
+    """One or two short words that recur in a column which otherwise holds many numbers."""
+    found = {text for text in texts if text not in words and not _NUMBER.match(text)}
+    many = len(texts) - len(found) - len(words) >= _MANY_VALUES
+    short = all(_WORD.match(text) and texts[text] >= _ROWS_OF_A_CODE for text in found)
+    return found if many and short and len(found) <= _FEW_WORDS else set()
 
 
 def looks_like_code(value: str) -> bool:

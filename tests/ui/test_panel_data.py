@@ -345,6 +345,29 @@ def test_of_many_notes_the_first_are_shown_and_all_on_demand(
         assert len(band.text.splitlines()) == lines
 
 
+def test_codes_that_may_be_missing_are_counted_so_by_one_click_and_one_undo(
+    qtbot: QtBot, workbench: Workbench, panel: DataPanel, tmp_path: Path
+) -> None:
+    rows = [f"{n},{'N' if n % 3 == 0 else n * 10},{-8 if n % 4 == 0 else n}" for n in range(60)]
+    path = tmp_path / "codes.csv"
+    path.write_text("\n".join(["id,income,months", *rows]) + "\n")
+    opened(qtbot, workbench, path)
+    band = panel.table.notes
+    words = "Count as missing: “-8” and “N”"
+    button = next(b for b in band.findChildren(QPushButton) if b.text() == words)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: workbench.data is not None and workbench.profile is not None)
+    assert workbench.profile is not None
+    kinds = {one.name: (one.type.value, one.missing) for one in workbench.profile.columns}
+    assert kinds["income"] == ("integer", 20)
+    assert kinds["months"] == ("integer", 15)
+    assert workbench.work.source is not None
+    assert workbench.work.source.missing == ("", "-8", "N")
+    workbench.undo()
+    assert workbench.work.source.missing == ("",)
+    qtbot.waitUntil(lambda: workbench.data is not None and workbench.profile is not None)
+
+
 def test_a_file_that_fails_leaves_the_open_table_open(
     qtbot: QtBot, workbench: Workbench, panel: DataPanel, people: Path, tmp_path: Path
 ) -> None:

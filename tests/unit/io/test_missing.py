@@ -191,3 +191,15 @@ def test_usual_negative_numbers_among_others_of_0_or_more_may_be_missing(tmp_pat
     assert preview.reading.missing_candidates == ("-8", "-97.0")
     notes = _noted(tmp_path, "\n".join([names, *rows]))
     assert any("(`-8`, `-97.0`) are in `few`" in note for note in notes)
+
+
+def test_words_among_many_numbers_may_be_missing(tmp_path: Path) -> None:
+    rows = [
+        f"{'N' if i % 4 == 0 else i},{'N' if i % 4 == 0 else i % 3},{i}{'a' if i % 5 == 0 else ''},"
+        f"{'none of us' if i % 9 == 0 else i / 2},{'once' if i == 7 else i},{'NA' if i % 2 else i}"
+        for i in range(60)
+    ]
+    names = "income,few,room,share,note,known"
+    (tmp_path / "t.csv").write_text("\n".join([names, *rows]))
+    preview = preview_source(SourceSpec("t.csv"), tmp_path)
+    assert preview.reading.missing_candidates == ("N", "NA", "none of us")

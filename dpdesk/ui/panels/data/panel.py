@@ -12,7 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from dpdesk.app.types import DataProfile, SetSource
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import listed, msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.ui.jobs import JobFailed, JobState
 from dpdesk.ui.panels.data.presenter import (
@@ -32,7 +32,7 @@ from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.activity import ShareBar, state_text
 from dpdesk.ui.widgets.layouts import FlowBox, PageStack, bring_in_sight
 from dpdesk.ui.widgets.turning import TurningSplitter
-from dpdesk.ui.words.numbers import columns_words, grouped, rows_words, verbatim
+from dpdesk.ui.words.numbers import columns_words, grouped, rows_words, shortened, verbatim
 from dpdesk.ui.workbench import Aspect, Changes, OpenProblem, Workbench
 
 
@@ -380,6 +380,7 @@ class DataPanel(Panel):
         self.loading.cancelAsked.connect(self._workbench.cancel_load)
         self.table.readingAsked.connect(self._on_reading_asked)
         self.table.rowsAsked.connect(self._on_rows_asked)
+        self.table.codesAsked.connect(self._on_codes)
         self.table.nextAsked.connect(self._on_next)
         self.reading.applied.connect(self._on_applied)
         self.reading.left.connect(self._on_left)
@@ -603,6 +604,15 @@ class DataPanel(Panel):
             self._refresh()
         else:
             bench.apply(SetSource(source, columns=columns))
+
+    @Slot(tuple)
+    def _on_codes(self, codes: tuple[str, ...]) -> None:
+        """Read the data again; undo takes it back."""
+        source = self._workbench.work.source
+        if source is not None:
+            what = msg("Missing codes: {codes}", codes=listed([shortened(one) for one in codes]))
+            found = replace(source, missing=(*source.missing, *codes))
+            self._workbench.apply(SetSource(found, what=what))
 
     @Slot(str)
     def _on_band(self, action: str) -> None:

@@ -37,7 +37,7 @@ from PySide6.QtWidgets import (
 
 from dpdesk.app.describing import Distribution
 from dpdesk.app.types import ColumnProfile, ColumnType, DataProfile, DataStore, RowLook
-from dpdesk.core.messages import joined, msg
+from dpdesk.core.messages import joined, listed, msg
 from dpdesk.ui.charts import ChartView
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.models import DataGrid, TableModel
@@ -75,7 +75,7 @@ from dpdesk.ui.widgets import MessageBand, StepHeader, column
 from dpdesk.ui.widgets.layouts import FlowBox
 from dpdesk.ui.widgets.states import ElidedLabel
 from dpdesk.ui.widgets.turning import BesideBox, SideArea, TurningSplitter
-from dpdesk.ui.words.numbers import grouped
+from dpdesk.ui.words.numbers import grouped, quoted, shortened, verbatim
 from dpdesk.ui.words.settings import is_declared_missing, role_words, with_label
 from dpdesk.ui.words.spoken import said
 
@@ -502,7 +502,8 @@ _FIRST_NOTES, _MANY_NOTES = 4, 6
 _FEW_NOTES = 2
 """As many notes at first where there is little height, so that rows stay in sight."""
 _LOW_EMS = 86
-_ALL, _FIRST = "all", "first"
+_ALL, _FIRST, _CODES = "all", "first", "codes"
+_FEW_CODES = 3
 
 
 class StoreRows:
@@ -521,11 +522,14 @@ class StoreRows:
 class TablePage(QWidget):
     """``readingAsked()`` to change how the file is read, ``rowsAsked()`` which rows are kept.
 
+    ``codesAsked(tuple)`` are texts that are to count as missing from now on.
+
     ``nextAsked()`` to go on.
     """
 
     readingAsked = Signal()
     rowsAsked = Signal()
+    codesAsked = Signal(tuple)
     nextAsked = Signal()
 
     def __init__(self, hub: JobHub, theme: ThemeManager) -> None:
@@ -647,11 +651,29 @@ class TablePage(QWidget):
             every = self.tr("Show all {count} notes").format(count=grouped(len(notes)))
             answers = ((_ALL, every) if first else (_FIRST, self.tr("Show only the first notes")),)
         shown = notes[:few] if first and answers else notes
+        codes = () if self._data is None else self._data.reading.missing_candidates
+        if codes:
+            answers = (
+                (
+                    _CODES,
+                    self.tr("Count as missing: {codes}").format(
+                        codes=said(
+                            listed(
+                                [quoted(verbatim(shortened(code))) for code in codes], _FEW_CODES
+                            )
+                        )
+                    ),
+                ),
+                *answers,
+            )
         self.notes.show_message("info", joined(shown, "\n"), answers)
         self._all_notes = not first
 
     @Slot(str)
     def _on_notes(self, wanted: str) -> None:
+        if wanted == _CODES and self._data is not None:
+            self.codesAsked.emit(self._data.reading.missing_candidates)
+            return
         self._show_notes(first=wanted == _FIRST)
         self.notes.focus_answer()
 
