@@ -25,6 +25,7 @@ from dpdesk.core.release import (
 )
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.verifiers.anonymity import remaking as anonymity
+from dpdesk.verifiers.anonymity.evidence import alone_in
 from dpdesk.verifiers.anonymity.verification import compare, shown, whole_number
 from dpdesk.verifiers.drawing import drawn_check
 from dpdesk.verifiers.promises import Sentences, first_difference, in_words, parameter_fault
@@ -422,7 +423,26 @@ def evidence_fault(
         if fault is not None:
             return msg("`value_counts` does not fit the table: {fault}", fault=fault)
         whole[name] = {value: whole_number(count) or 0 for value, count in counts.items()}
-    return figures_fault(evidence, whole, claimed.size, _mapping(manifest["result"]))
+    fault = _alone_fault(evidence, claimed, published, token)
+    return fault or figures_fault(evidence, whole, claimed.size, _mapping(manifest["result"]))
+
+
+def _alone_fault(
+    evidence: Mapping[str, object], claimed: Claimed, published: PublishedTable, token: CancelToken
+) -> str | None:
+    """Whether so many rows can be alone by the columns that were not drawn, as the table has them.
+
+    They were counted before rows were taken away, each of which was alone, or left another alone.
+    """
+    told = _table(evidence.get("risk")).get("rows_alone")
+    others = [name for name in published.columns if name not in claimed.diverted]
+    if told is None or not others:
+        return None
+    found, gone = alone_in(published, others, token), claimed.rows_removed + claimed.rows_suppressed
+    count = whole_number(told)
+    if count is None or abs(count - found) > gone:
+        return msg("`{key}` of its risk is not what the table gives", key="rows_alone")
+    return None
 
 
 def counts_fault(name: str, counts: Mapping[str, object], rows: int, size: int) -> str | None:

@@ -168,6 +168,24 @@ EVIDENCE: dict[str, Forge] = {
         figures=[figure for figure in e["figures"] if figure["key"] != "classes"]
     ),
     "another version": lambda e: e.update(dpdesk="9.9.9"),
+    "fewer rows alone": lambda e: e["risk"].update(rows_alone=e["risk"]["rows_alone"] - 1),
+    "no rows above the threshold": lambda e: e["risk"]["after"].update(rows_above_threshold=1),
+    "another threshold": lambda e: e["risk"]["after"].update(threshold=0.01),
+    "rows that are alone": lambda e: e["risk"]["after"].update(sample_uniques=1),
+    "rows in small classes": lambda e: e["risk"]["after"]["violations"].update({"50": 0}),
+    "sizes of classes": lambda e: e["risk"]["after"]["class_sizes"][-1].update(classes=0),
+    "a size of classes left out": lambda e: e["risk"]["after"]["class_sizes"].pop(),
+    "other columns at risk": lambda e: e["risk"].update(quasi_identifiers=["age"]),
+    "fewer rows at risk before": lambda e: e["risk"]["before"].update(rows=299),
+    "a smaller loss": lambda e: e["utility"].update(loss=0.0),
+    "fewer rows left out": lambda e: e["utility"].update(suppressed_share=0.0),
+    "another level": lambda e: e["utility"]["attributes"][0].update(level=1),
+    "another height": lambda e: e["utility"]["attributes"][0].update(height=7),
+    "another column recoded": lambda e: e["recoded"][0].update(attribute="town"),
+    "another label": lambda e: e["recoded"][0]["groups"][0].update(released="18-99"),
+    "other values of the hierarchy": lambda e: e["hierarchies"].update(
+        age=[[f"about {leaf}", *more] for leaf, *more in e["hierarchies"]["age"]]
+    ),
 }
 
 
@@ -181,6 +199,25 @@ def test_evidence_that_cannot_have_led_to_the_manifest_fails_even_when_sealed(
     path.write_bytes(canonical(evidence))
     seal_again(copy, manifest_of(copy))
     assert "internal/evidence.json" in reasons(check(copy, context))
+
+
+@pytest.mark.parametrize("level", [1, 2, 9])
+def test_a_level_that_the_released_values_do_not_have_is_found_in_the_evidence(
+    copy: Path, context: AppContext, level: int
+) -> None:
+    """The levels are public and the hierarchies are not; the page and the seal fit."""
+    manifest: Any = manifest_of(copy)
+    assert manifest["result"]["node"]["age"] == 0
+    manifest["result"]["node"]["age"] = level
+    path = copy / "internal/evidence.json"
+    evidence = json.loads(path.read_text("utf-8"))
+    for entry in (evidence["recoded"][0], evidence["utility"]["attributes"][0]):
+        assert entry["attribute"] == "age"
+        entry["level"] = level
+    path.write_bytes(canonical(evidence))
+    seal_again(copy, manifest)
+    found = reasons(check(copy, context))
+    assert any(words in found for words in ("of this level", "the level of", "of the hierarchies"))
 
 
 @pytest.mark.parametrize("version", ["<script>", "", "version 7", "1" * 100])

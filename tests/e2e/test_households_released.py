@@ -101,6 +101,9 @@ def test_a_household_leaves_with_its_rows_in_large_classes(
     assert said["result"]["proven_optimal"] is True
     text = (dropped / "public" / "microdata.csv").read_text("utf-8")
     assert text.splitlines()[0] == "town,sex,note"
+    risk = json.loads((dropped / "internal" / "evidence.json").read_text("utf-8"))["risk"]
+    assert risk["rows_alone"] == len({*text.splitlines()[1:]})
+    assert "home" not in json.dumps(risk["telling"])
     assert text.count("Ulm,f") == 4
     assert "cluster" not in said["guarantee"]["parameters"]
     assert "rows of at least 4 households" in said["guarantee"]["claim"]

@@ -350,7 +350,7 @@ class KAnonymity(RowsMethod):
         """See :meth:`RowsMethod.evidence_fault`."""
         from dpdesk.verifiers.anonymity.evidence import evidence_fault
 
-        return evidence_fault(manifest.as_json(), evidence)
+        return evidence_fault(manifest.as_json(), evidence, published, token)
 
 
 def _under(step: str, report: Report) -> Report:

@@ -11,7 +11,9 @@ from dpdesk.core.messages import counted, msg
 from dpdesk.core.recoding import AnyRecoding
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import LaterCharts, MethodInput, Outcome
+from dpdesk.engine.methods.k_anonymity.further_settings import released_roles
 from dpdesk.engine.methods.k_anonymity.guarantee import UNCHANGED_ROLES, name_list
+from dpdesk.engine.methods.k_anonymity.settings import Settings
 from dpdesk.engine.recoded import rows_alone
 from dpdesk.engine.telling import (
     TELL,
@@ -39,7 +41,7 @@ def told_of(
     original value away, generalising it hides nothing. Counted in all rows of the source. Raises
     Cancelled.
     """
-    unchanged = [name for name, role in given.roles.items() if role in UNCHANGED_ROLES]
+    unchanged = [name for name, role in _roles(given).items() if role in UNCHANGED_ROLES]
     targets = (*given.with_role(Role.SENSITIVE), *quasi)
     found = []
     for place, name in enumerate(targets):
@@ -49,6 +51,11 @@ def told_of(
             found.append(telling(given.source, name, others, {}, token))
         report(StepProgress(TELL, place + 1, len(targets), "columns"))
     return tuple(found)
+
+
+def _roles(given: MethodInput) -> Mapping[str, Role]:
+    """The roles of the columns; one of households that is left out is not released."""
+    return released_roles(given.roles, Settings.from_parameters(given.parameters).handling)
 
 
 def hidden_at(found: Sequence[Telling], node: Mapping[str, int]) -> list[Telling]:
@@ -82,7 +89,7 @@ def with_telling(
     quasi = given.with_role(Role.QUASI_IDENTIFIER)
     found = told_of(given, [name for name in quasi if levels.get(name) != 0], token, report)
     roles = (Role.QUASI_IDENTIFIER, *UNCHANGED_ROLES)
-    names = [name for name, role in given.roles.items() if role in roles]
+    names = [name for name, role in _roles(given).items() if role in roles]
     alone = rows_alone(given.source, names, outcome.required_recoding, token)
     told: dict[str, object] = {"telling": [each.as_json() for each in found]}
     told |= {} if alone is None else {"rows_alone": alone}
