@@ -46,6 +46,7 @@ from dpdesk.io.csvgrammar import UnreadableTableError
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
 from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST
 from dpdesk.io.table_files import axes_of, read_table
+from dpdesk.verifiers.tables.published import small_cell
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,6 +162,9 @@ def cells_claims(
     evidence = found.evidence
     if evidence is not None:
         fault = plan_fault(manifest, evidence, method)
+        if fault is None and kept is not None:
+            asked = as_table(as_table(evidence["plan"])["protection"])
+            fault = small_cell(tuple(kept.values()), asked) or None
         if fault is not None:
             found.fail(found.root / INTERNAL / EVIDENCE, fault)
     if not any(check.status is CheckStatus.FAILED for check in checks):

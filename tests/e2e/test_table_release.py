@@ -328,6 +328,23 @@ def test_a_true_value_that_was_changed_inside_fails_with_the_source(
         assert failed_claims(verified(context, forged, folder / "firms.csv")) == {claim}
 
 
+def test_an_unsafe_cell_that_is_called_safe_is_found_without_the_source(
+    context: AppContext, folder: Path, tmp_path: Path
+) -> None:
+    """The number of its contributors stands beside it, and the threshold in the plan."""
+    made = release(context, folder, "called-safe", SUM + RULES)
+    header, *lines = (made / "internal/table.csv").read_text("utf-8").splitlines()
+    names = header.split(",")
+    cells = [dict(zip(names, line.split(","), strict=True)) for line in lines]
+    assert verified(context, made).ok
+    few = next(c for c in cells if c["status"] == "C" and 0 < int(c["frequency"]) < 7)
+    few |= {"status": "D", "lower_required": "0", "upper_required": "0"}
+    text = "\n".join([header, *(",".join(cell.values()) for cell in cells), ""])
+    copy = forge(made, tmp_path / "copy", {"internal/table.csv": text}, {})
+    found = verified(context, copy)
+    assert any("the rules say otherwise" in each.reason for each in found.failures)
+
+
 def test_linked_tables_share_their_cells(context: AppContext, folder: Path) -> None:
     keys = (
         'protect = "random-round"\nbase = 10\n'

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.messages import msg
-from dpdesk.core.tabulation import INTERVAL, WIDTH, CellAxis, CellTable, cell_words
+from dpdesk.core.shapes import as_list, as_table
+from dpdesk.core.tabulation import INTERVAL, PRIMARY, WIDTH, CellAxis, CellTable, cell_words
 from dpdesk.verifiers.reading import number
 
 Equation = tuple[int, tuple[int, ...]]
@@ -186,3 +187,22 @@ def added_up(measure: object) -> str:
     """What a measure adds up: sums and means of one column with one weight share cells."""
     plain = measure if isinstance(measure, Mapping) else {}
     return str((plain.get("sum", plain.get("mean")), plain.get("weight")))
+
+
+def small_cell(tables: Sequence[CellTable], settings: Mapping[str, object]) -> str:
+    """The first cell of fewer contributors than a threshold that the agency's table does not call
+    unsafe; empty: none.
+
+    Nothing is said where the plan, or a ready table, gives cells a status by hand.
+    """
+    if settings.get("cells") is not None or settings.get("marks"):
+        return ""
+    rules = [as_table(rule) for rule in as_list(settings.get("rule") or [])]
+    least = max((number(one["n"]) for one in rules if one["rule"] == "threshold"), default=0)
+    for table in tables:
+        every = zip(table.internal["frequency"], table.internal["status"], strict=True)
+        for cell, (frequency, status) in enumerate(every):
+            if frequency and 0 < number(frequency) < least and status != PRIMARY:
+                text = msg("cell {cell}: the rules say otherwise", cell=place_of(table, cell))
+                return msg("{file}: {note}", file=table.file, note=text)
+    return ""
