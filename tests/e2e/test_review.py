@@ -20,6 +20,7 @@ from dpdesk.io.canonical import canonical_json
 from dpdesk.io.safewrite import PartialKeeper
 from dpdesk.project.review.checklist import Checklist
 from dpdesk.project.review.events import ChecklistItem
+from dpdesk.project.review.votes import ItemStatus
 from tests.helpers.forging import manifest_of, seal_again
 from tests.helpers.signers import AUTHOR, FIRST, OTHER, SECOND, Person, people, write_plan
 
@@ -452,6 +453,42 @@ def test_what_an_author_wrote_into_the_checklist_is_not_read_as_found(
     for number in told:
         assert lines[number].startswith("# As the author's program found it: ")
         assert lines[number - 1].startswith(("# pass: ", "# review: ", "# fail: ", "# not "))
+
+
+@pytest.mark.parametrize("reason", ["", "The page is that of our web site."])
+def test_a_status_that_an_author_wrote_gives_no_reason_for_what_was_not_compared(
+    submitted: Three, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    """Where all checks are submitted as passed, nobody has to say why they accept one."""
+    author, first, second = at_copies(submitted, tmp_path / "desks")
+    shutil.rmtree(author.folder)
+    author.does("run", "plan.toml", "--out", "release")
+    page = author.folder / "public/about.html"
+    page.write_text(page.read_text("utf-8").replace("</h1>", ", k = 1,000</h1>"), "utf-8")
+    texts = {"language": "en", "sha256": "0" * 64}
+    seal_again(author.folder, manifest_of(author.folder) | {"texts": texts})
+    genuine = Checklist.submitted
+
+    def passed(checklist: Checklist) -> dict[str, ChecklistItem]:
+        items = genuine(checklist).items()
+        return {key: replace(item, status=ItemStatus.PASS) for key, item in items}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checklist, "submitted", passed)
+        assert author.signs("submit").code == 0
+    for one in (first, second):
+        one.takes(author)
+        one.decides("approve", reason)
+        assert one.signs("vote", "--sheet", "sheet.toml").code == 0
+    author.signs("merge", first.folder, second.folder)
+    for one in (first, second):
+        one.takes(author)
+        assert one.signs("reveal").code == 0
+    assert author.signs("merge", first.folder, second.folder).code == 0
+    assert author.signs("release").code == 0
+    said = author.run("export", "release", "--format", "csv", "--out", "out.csv")
+    assert (said.code == 0) is bool(reason)
+    assert reason or "could not be compared" in said.last
 
 
 def test_a_check_that_an_author_left_out_stands_on_the_sheet(

@@ -395,14 +395,16 @@ def signature_claim(
 
 
 def released_by_all(context: AppContext, folder: Path, token: CancelToken) -> bool:
-    """Whether a review released this folder, by as many reviewers as this agency wants, who were
-    asked whether the release is verified.
+    """Whether a review released this folder, by as many reviewers as this agency wants, who all
+    said why they accept it as verified.
 
-    Policy and checklist of a submission are its author's, who may have written them. Raises as
-    :func:`load` does, and what reading the agency's policy raises.
+    Policy and checklist of a submission are its author's, who may have written them: by a status
+    that was written there, rules of a review ask for no reason. Raises as :func:`load` does, and
+    what reading the agency's policy raises.
     """
     from dpdesk.project.review.policy import agency_policy
     from dpdesk.project.review.state import Status
+    from dpdesk.project.review.texts import says_something
 
     state = load(context, folder, token).state
     if not state.ok or state.current is None:
@@ -410,7 +412,10 @@ def released_by_all(context: AppContext, folder: Path, token: CancelToken) -> bo
     asked = state.current.payload
     enough = asked.reviewers >= agency_policy(context.home).policy.reviewers
     final = state.status in (Status.RELEASED, Status.SUPERSEDED)
-    return final and enough and "verified" in asked.checklist
+    votes = [ballot.vote for ballot in state.current.ballots if not ballot.late]
+    checks = [None if vote is None else vote.checks.get("verified") for vote in votes]
+    reasons = [check is not None and says_something(check.comment) for check in checks]
+    return final and enough and bool(reasons) and all(reasons)
 
 
 # ---- shared with signing

@@ -85,15 +85,21 @@ def test_the_policy_may_accept_it(other: Path, context: AppContext, tmp_path: Pa
         policy.unlink()
 
 
+WHY = {"verified": "I printed the page myself.", "policy": ""}
+
+
 @pytest.mark.parametrize(
-    ("status", "ok", "reviewers", "items", "passes"),
+    ("status", "ok", "reviewers", "reasons", "passes"),
     [
-        (Status.RELEASED, True, 2, ("verified", "policy"), True),
-        (Status.RELEASED, True, 3, ("verified",), True),
-        (Status.RELEASED, False, 2, ("verified",), False),
-        (Status.APPROVED, True, 2, ("verified",), False),
-        (Status.RELEASED, True, 1, ("verified",), False),  # a policy of the author's own
-        (Status.RELEASED, True, 2, ("policy",), False),  # a checklist of the author's own
+        (Status.RELEASED, True, 2, (WHY, WHY), True),
+        (Status.RELEASED, True, 3, (WHY, WHY, WHY), True),
+        (Status.RELEASED, False, 2, (WHY, WHY), False),
+        (Status.APPROVED, True, 2, (WHY, WHY), False),
+        (Status.RELEASED, True, 1, (WHY,), False),  # a policy of the author's own
+        (Status.RELEASED, True, 2, ({"policy": "Yes"},) * 2, False),  # a checklist likewise
+        (Status.RELEASED, True, 2, (WHY, {"verified": " ."}), False),  # or its statuses
+        (Status.RELEASED, True, 2, (WHY, None), False),  # a vote that is not revealed
+        (Status.RELEASED, True, 2, (), False),
     ],
 )
 def test_reviewers_who_released_it_accepted_it(
@@ -104,11 +110,22 @@ def test_reviewers_who_released_it_accepted_it(
     status: Status,
     ok: bool,
     reviewers: int,
-    items: tuple[str, ...],
+    reasons: tuple[dict[str, str] | None, ...],
     passes: bool,
 ) -> None:
-    asked = SimpleNamespace(reviewers=reviewers, checklist=dict.fromkeys(items))
-    state = SimpleNamespace(ok=ok, status=status, current=SimpleNamespace(payload=asked))
+    ballots = [
+        SimpleNamespace(
+            late=False,
+            vote=None
+            if each is None
+            else SimpleNamespace(
+                checks={key: SimpleNamespace(comment=said) for key, said in each.items()}
+            ),
+        )
+        for each in reasons
+    ]
+    current = SimpleNamespace(payload=SimpleNamespace(reviewers=reviewers), ballots=ballots)
+    state = SimpleNamespace(ok=ok, status=status, current=current)
     monkeypatch.setattr(review_picture, "load", lambda *_: SimpleNamespace(state=state))
     found = review_picture.released_by_all(context, other, CancelToken())
     assert found is passes
