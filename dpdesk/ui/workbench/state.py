@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -26,6 +27,8 @@ from dpdesk.app.types import (
     WorkState,
 )
 from dpdesk.core.capabilities import Content
+from dpdesk.core.errors import InputError
+from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.core.source_spec import SourceSpec
 from dpdesk.ui.jobs import JobFailed, JobHub
@@ -140,6 +143,17 @@ class WorkbenchState(QObject):
         usual = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
         method = self.method
         return usual if method is None else method.roles_with_hierarchy(self.work.parameters)
+
+    def used_roles(self, columns: Sequence[str]) -> Mapping[str, Role]:
+        """The roles of columns as the chosen method takes them: it may make more of a column."""
+        roles, method = {name: self.work.role(name) for name in columns}, self.method
+        if method is None:
+            return roles
+        try:
+            values = parse_parameters(method.parameters, self.work.parameters, "")
+        except InputError:  # said where the settings are typed
+            return roles
+        return method.effective_roles(roles, values)
 
     @property
     def generalises(self) -> bool:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import SetHierarchy, SetRoles
+from dpdesk.app.types import SetHierarchy, SetMethod, SetParameters, SetRoles
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.plan import HierarchyBuilder
 from dpdesk.core.schema import Role
@@ -21,6 +21,7 @@ from dpdesk.ui.theme import ThemeManager
 from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.hierarchy_panel import (
+    QUASI,
     Answers,
     choose,
     give,
@@ -56,6 +57,24 @@ def test_quasi_identifiers_come_first_and_say_how_they_stand(
     give_jobs(qtbot, panel)
     assert panel.attributes.entries[1].text == "job\n✓ 3 levels · edited by hand"
     assert panel.status().note == "1 of 2 have one"
+
+
+def test_dimensions_of_tables_are_listed_whatever_their_role(
+    qtbot: QtBot, panel: HierarchiesPanel, workbench: Workbench
+) -> None:
+    workbench.apply(SetRoles(dict.fromkeys(QUASI, Role.INSENSITIVE)))
+    settle(qtbot, panel)
+    assert panel.attributes.entries == ()
+    workbench.apply(SetMethod("table", {"rows": ["job"], "columns": ["age"]}))
+    settle(qtbot, panel)
+    assert [entry.attribute for entry in panel.attributes.entries] == ["age", "job"]
+    assert panel.attributes.item(0).text() == "Dimensions of tables"
+    qtbot.mouseClick(panel.suggest_all, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: set(workbench.work.hierarchies) == {"age", "job"})
+    settle(qtbot, panel)
+    workbench.apply(SetParameters({"rows": None}))
+    settle(qtbot, panel)
+    assert [entry.attribute for entry in panel.attributes.entries] == ["age"]
 
 
 def test_the_way_to_the_next_step_is_shown(qtbot: QtBot, panel: HierarchiesPanel) -> None:

@@ -217,8 +217,9 @@ def test_attributes_are_listed_by_need_and_in_source_order() -> None:
     roles = {"c": Role.QUASI_IDENTIFIER, "a": Role.QUASI_IDENTIFIER, "b": Role.SENSITIVE}
     work = WorkState(roles=roles | {"d": Role.IDENTIFIER})
     expected = (("a", False), ("c", False), ("b", True))
-    assert presenter.attributes(work, ("a", "b", "c", "d")) == expected
-    assert presenter.without_hierarchy(work, ("a", "b", "c")) == ("a", "c")
+    ordered = {name: work.role(name) for name in ("a", "b", "c", "d")}
+    assert presenter.attributes(ordered) == expected
+    assert presenter.without_hierarchy(work, ordered) == ("a", "c")
 
 
 @pytest.mark.parametrize(

@@ -326,8 +326,14 @@ class AttributeList(QListWidget):
         item = self.currentItem()
         return "" if item is None else str(item.data(_NAME) or "")
 
-    def set_entries(self, entries: Sequence[Entry]) -> None:
-        """Show these; the chosen attribute stays chosen when it is still there."""
+    def set_entries(self, entries: Sequence[Entry], *, tables: bool = False) -> None:
+        """Show these; the chosen attribute stays chosen when it is still there.
+
+        ``tables``: they are made coarser as dimensions of tables too, whatever their role.
+        """
+        first = self.tr("Dimensions of tables") if tables else self.tr("Quasi-identifiers")
+        if first != self._headings[0]:
+            self._headings, self._entries = (first, self._headings[1]), ()
         names = [entry.attribute for entry in entries]
         same = names == [entry.attribute for entry in self._entries]
         same = same and [e.optional for e in entries] == [e.optional for e in self._entries]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Slot
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from dpdesk.app.types import HierarchyChoice
 from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.core.schema import Role
 from dpdesk.ui.files import FileAsker
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.panels.hierarchies import presenter
@@ -148,6 +150,7 @@ class HierarchiesPanel(Panel):
         self._shown: tuple[str, HierarchyChoice | None] | None = None
         self._look: HierarchyAnswer | None = None
         self._entries: tuple[presenter.Entry, ...] = ()
+        self._roles: Mapping[str, Role] = {}
         self._problem_on_band = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -166,8 +169,8 @@ class HierarchiesPanel(Panel):
     def status(self) -> PanelStatus:
         """How many attributes have a hierarchy, or which one needs a look."""
         bench = self._workbench
-        roles = bench.hierarchy_roles
-        used = [one for one in self._entries if bench.work.role(one.attribute) in roles]
+        roles, now = bench.hierarchy_roles, self._roles
+        used = [one for one in self._entries if now.get(one.attribute) in roles]
         return presenter.status(used, wanted=bench.generalises)
 
     def point_at(self, column: str) -> None:
@@ -328,8 +331,8 @@ class HierarchiesPanel(Panel):
     def _list(self) -> None:
         """How the attributes stand; asks for looks, for all of them only while they are seen."""
         work, data = self._workbench.work, self._workbench.data
-        columns = () if data is None else data.columns
-        pairs = presenter.attributes(work, columns)
+        self._roles = self._workbench.used_roles(() if data is None else data.columns)
+        pairs = presenter.attributes(self._roles)
         current = self.attribute or (pairs[0][0] if pairs else "")
         for name, optional in pairs:
             choice = work.hierarchies.get(name)
@@ -348,10 +351,13 @@ class HierarchiesPanel(Panel):
     def _refresh(self) -> None:
         self._list()
         work, data = self._workbench.work, self._workbench.data
-        columns = () if data is None else data.columns
-        self.attributes.set_entries(self._entries)
+        made = Role.QUASI_IDENTIFIER
+        tables = any(
+            now is made and work.role(name) is not made for name, now in self._roles.items()
+        )
+        self.attributes.set_entries(self._entries, tables=tables)
         self._choose_page(data is not None, any(not one.optional for one in self._entries))
-        lacking = presenter.without_hierarchy(work, columns)
+        lacking = presenter.without_hierarchy(work, self._roles)
         self.suggest_all.setEnabled(bool(lacking))
         self._show_current()
         self.statusChanged.emit()
@@ -567,7 +573,7 @@ class HierarchiesPanel(Panel):
     def _on_suggest_all(self) -> None:
         data = self._workbench.data
         if data is not None:
-            names = presenter.without_hierarchy(self._workbench.work, data.columns)
+            names = presenter.without_hierarchy(self._workbench.work, self._roles)
             self._actions.suggest(names)
 
     @Slot()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -63,10 +63,13 @@ class Entry:
         return f"{self.attribute}\n{self.state.value} {self.note}"
 
 
-def attributes(work: WorkState, columns: Sequence[str]) -> tuple[tuple[str, bool], ...]:
-    """Attributes with whether they are optional: quasi-identifiers, then sensitive ones."""
-    needed = [name for name in columns if work.role(name) is Role.QUASI_IDENTIFIER]
-    optional = [name for name in columns if work.role(name) is Role.SENSITIVE]
+def attributes(roles: Mapping[str, Role]) -> tuple[tuple[str, bool], ...]:
+    """Attributes with whether they are optional: quasi-identifiers, then sensitive ones.
+
+    ``roles`` are those of the columns, in the order of the source.
+    """
+    needed = [name for name, role in roles.items() if role is Role.QUASI_IDENTIFIER]
+    optional = [name for name, role in roles.items() if role is Role.SENSITIVE]
     return (*((name, False) for name in needed), *((name, True) for name in optional))
 
 
@@ -250,11 +253,11 @@ def _plant(tree: dict[str, object], groups: Sequence[str], leaf: str) -> None:
     leaves.append(leaf)
 
 
-def without_hierarchy(work: WorkState, columns: Sequence[str]) -> tuple[str, ...]:
+def without_hierarchy(work: WorkState, roles: Mapping[str, Role]) -> tuple[str, ...]:
     """Quasi-identifiers that have none."""
     return tuple(
         name
-        for name, optional in attributes(work, columns)
+        for name, optional in attributes(roles)
         if not optional and name not in work.hierarchies
     )
 
