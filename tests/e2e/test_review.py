@@ -209,7 +209,7 @@ def test_a_locked_protocol_is_applied_and_any_departure_fails(done: Three) -> No
 
 def test_the_author_cannot_review_and_nobody_votes_twice(new: Three) -> None:
     author, first, _ = new
-    assert "author" in author.votes().last
+    assert "Authors" in author.votes().last
     assert first.votes().code == 0
     again = first.votes("reject", "No")
     assert (again.code, "cannot be changed" in again.last) == (1, True)
@@ -269,7 +269,7 @@ def test_a_file_of_a_passphrase_that_others_may_read_is_told(new: Three) -> None
     assert said.last == f"{first.secret}: its first line is empty, expected the passphrase."
     first.secret.write_text(f"\ufeffa passphrase of {first.name}\r\n", "utf-8")
     said = first.signs("start")
-    assert "you have already begun" in said.last
+    assert "You have already begun" in said.last
     assert "may read" not in said.err
 
 

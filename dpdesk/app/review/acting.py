@@ -248,7 +248,7 @@ def _editing(
         except RefusedError as error:
             if error.code not in ("review.not-allowed", "vote.rules"):
                 raise
-            sentence = f"{folder}: {error.sentence[:1].lower()}{error.sentence[1:]}"
+            sentence = msg("{file}: {note}", file=folder, note=error.sentence)
             raise RefusedError(
                 error.code, sentence, hint=error.hint, details=error.details
             ) from error
