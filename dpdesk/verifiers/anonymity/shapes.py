@@ -6,15 +6,18 @@ were made would be false all the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.pseudonyms import SHORTEST
 from dpdesk.core.recoding import TupleRecoding
-from dpdesk.core.release import CheckStatus, ClaimCheck
+from dpdesk.core.release import CheckStatus, ClaimCheck, PublishedTable
 
 if TYPE_CHECKING:
     from dpdesk.verifiers.anonymity.following import Meanings
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 FORM = "values are recoded in the way that the settings name"
 MANIFEST, TABLE = "manifest.json", "microdata.csv"
 _STAR = "*"
+_PSEUDONYM = re.compile(f"[A-Z2-7]{{{SHORTEST},}}")
 _SUPPRESSING, _DIVIDING = ("AG_TS", "TS"), ("AG_CS", "CG", "CS")
 
 
@@ -85,3 +89,20 @@ def _column_fault(
     if model == "AS" and not whole:
         return msg("`{name}` is neither left as it is nor suppressed as a whole", name=name)
     return ""
+
+
+def pseudonym_forms(
+    published: PublishedTable, names: Iterable[str], token: CancelToken
+) -> list[ClaimCheck]:
+    """Pseudonyms are letters of base32, as many in each: no identifier stands in their place."""
+    checks = []
+    for name in names:
+        token.check()
+        shown = [text for text in published.value_counts(name, token) if text]
+        strange = sum(_PSEUDONYM.fullmatch(text) is None for text in shown)
+        strange = strange or len({len(text) for text in shown}) > 1
+        status = CheckStatus.FAILED if strange else CheckStatus.CONFIRMED
+        found = "some are of another form" if strange else "looked at one by one"
+        claim = msg("pseudonyms of {column} have the form of pseudonyms", column=name)
+        checks.append(ClaimCheck(claim, status, found, TABLE))
+    return checks

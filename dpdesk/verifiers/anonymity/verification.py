@@ -31,7 +31,7 @@ from dpdesk.verifiers.anonymity.requirements import (
     passing,
     required_of,
 )
-from dpdesk.verifiers.anonymity.shapes import allowed_rows, node_forms
+from dpdesk.verifiers.anonymity.shapes import allowed_rows, node_forms, pseudonym_forms
 from dpdesk.verifiers.promises import Sentences, first_difference, miscounted, parameter_fault
 from dpdesk.verifiers.reading import texts
 
@@ -538,8 +538,9 @@ def _person_checks(
     roles = _claimed_roles(manifest["guarantee"], claimed, published)
     if isinstance(roles, ClaimCheck):
         return []
-    checks = []
-    for name in _persons(_claimed_linkages(manifest["guarantee"], roles) or {}):
+    linkages = _claimed_linkages(manifest["guarantee"], roles) or {}
+    checks = pseudonym_forms(published, linkages, token)
+    for name in _persons(linkages):
         token.check()
         fewest = published.fewest_values(claimed.quasi_identifiers, name, token)
         claim = msg(

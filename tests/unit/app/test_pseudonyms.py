@@ -253,6 +253,29 @@ def test_without_the_key_who_is_linked_with_whom_is_compared_with_the_source(
     assert status_of(found, MADE_AGAIN) is CheckStatus.FAILED
 
 
+@pytest.mark.parametrize("other", ["identifiers", "shorter ones", "one of them"])
+def test_what_is_no_pseudonym_is_found_without_key_or_source(
+    tmp_path: Path, release: Path, context: AppContext, other: str
+) -> None:
+    """One to one in place of the pseudonyms, so that who is linked with whom stays the same."""
+    forged = tmp_path / "forged"
+    shutil.copytree(release, forged)
+    table = forged / "public" / "microdata.csv"
+    header, *rows = (line.split(",") for line in table.read_text("utf-8").splitlines())
+    place, number = header.index("person"), dict[str, str]()
+    for row in rows:
+        name = row[place]
+        raw = number.setdefault(name, str(7_000_000 + 31 * len(number)))
+        if name and (other != "one of them" or len(number) == 1):
+            row[place] = name[:9] if other == "shorter ones" else raw
+    table.write_text("\n".join(",".join(row) for row in [header, *sorted(rows)]) + "\n", "utf-8")
+    seal_again(forged, manifest_of(forged))
+    for found in (forged, forged / "public"):
+        report = verified(context, found)
+        claim = "pseudonyms of person have the form of pseudonyms"
+        assert status_of(report, claim) is CheckStatus.FAILED
+
+
 def test_an_evidence_that_names_the_key_otherwise_is_not_believed(
     tmp_path: Path, context: AppContext, release: Path
 ) -> None:
