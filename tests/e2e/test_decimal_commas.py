@@ -45,6 +45,8 @@ PLANS = {
     "k-optimize": QUASI + '[protection]\nmethod = "k-anonymity"\nk = 3\nalgorithm = "k-optimize"\n',
     "nodes": QUASI + '[protection]\nmethod = "k-anonymity"\nk = 3\nalgorithm = "mondrian"\n',
     "t-closeness": CLOSE,
+    "t-closeness and a share": CLOSE
+    + '[[protection.require]]\nmodel = "alpha-k"\nattribute = "pay"\nalpha = 0.9\n',
     "table": '[protection]\nmethod = "table"\nrows = ["pay"]\ncolumns = ["town"]\n'
     '[[protection.rule]]\nrule = "threshold"\nn = 3\n',
 }

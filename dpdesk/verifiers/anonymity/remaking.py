@@ -73,7 +73,7 @@ def claimed_recoding(
         columns.append(np.array(codes, np.int32)[table.codes[:, position]])
     tuples = np.stack(columns, axis=1)
     held = {
-        each.attribute: held_in(each, table, tuples, source, hierarchies, token)
+        each: held_in(each, table, tuples, source, hierarchies, token)
         for each in required
     }
     lost = marked(tuples, labels, named)
@@ -123,7 +123,7 @@ def _small_classes(
     counts: NDArray[np.int64],
     k: int,
     required: Sequence[Required],
-    held: Mapping[str, Held],
+    held: Mapping[Required, Held],
     missing_as: str,
     lost: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int32], int]:

@@ -293,14 +293,14 @@ def _by_size(text: str, decimal: str) -> tuple[bool, Fraction, str]:
 
 
 def kept_classes(
-    sizes: Ints, k: int, required: Sequence[Required], held: Mapping[str, Held]
+    sizes: Ints, k: int, required: Sequence[Required], held: Mapping[Required, Held]
 ) -> Bools:
     """Which classes stay: those that fail leave at once, and the rest is measured again."""
     kept: Bools = np.ones(len(sizes), np.bool_)
     while True:
         left = kept & (sizes >= k)
         for each in required:
-            inside = held[each.attribute].within(kept)
+            inside = held[each].within(kept)
             left &= passing(each, inside, len(sizes))
         if (left == kept).all() or not left.any():
             return left

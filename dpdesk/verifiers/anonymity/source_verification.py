@@ -495,7 +495,7 @@ def _requiring(
     held = {}
     for each in claimed.required:
         try:
-            held[each.attribute] = held_in(each, table, labels, source, hierarchies, token)
+            held[each] = held_in(each, table, labels, source, hierarchies, token)
         except KeyError as error:
             raise InputError(
                 "verify.leaf",
