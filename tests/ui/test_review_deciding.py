@@ -10,6 +10,7 @@ from dpdesk.app.review.values import (
     Decision,
     EventType,
     Fault,
+    ItemStatus,
     Outcome,
     Submission,
     proposed_vote,
@@ -60,6 +61,18 @@ def test_a_failed_check_that_is_accepted_needs_a_comment() -> None:
     draft = draft.decided({"smallest-class": Choice(Decision.ACCEPT, "No harm here.")})
     assert draft.problem("smallest-class") == ""
     assert draft.complete
+
+
+def test_a_check_that_fails_here_needs_a_comment_whatever_its_author_found() -> None:
+    play = submitted()
+    current = play.state.current
+    assert current is not None
+    made, items = proposed_vote(play.state, BEN.card), picture(play).checked.checklist.items
+    failing = [replace(one, status=ItemStatus.FAIL) for one in items if one.id == "verified"]
+    draft = accepted(begin(current.submission.id, current.payload, made, (*failing, *items[1:])))
+    assert current.payload.checklist["verified"].status is ItemStatus.PASS
+    assert "why you accept it" in draft.problem("verified")
+    assert draft.decided({"verified": Choice(Decision.ACCEPT, "Seen.")}).problem("verified") == ""
 
 
 @pytest.mark.parametrize("key", ["verified", FILES[0]])

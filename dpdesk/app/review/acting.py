@@ -6,7 +6,7 @@ with one more event, whole or not at all; what was done is entered in the audit 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,11 +120,15 @@ def cast(
     vote: Vote,
     token: CancelToken,
     out: Path | None = None,
+    failing: Collection[str] = (),
 ) -> Signed:
-    """Cast a vote, sealed until enough votes are in. Raises RefusedError ``vote.rules`` too."""
+    """Cast a vote, sealed until enough votes are in; ``failing`` are items that fail here.
+
+    Raises RefusedError ``vote.rules`` too.
+    """
     from dpdesk.project.review.making import cast as make
 
-    done = _sign(context, folder, token, out, lambda state: make(signer, state, vote))
+    done = _sign(context, folder, token, out, lambda state: make(signer, state, vote, failing))
     with suppress(DpdeskError):  # the vote is signed, whatever becomes of its draft
         forget_draft(context, vote.submission, signer.fingerprint)
     return done

@@ -228,6 +228,14 @@ class ReviewPicture:
         return permissions(self.state, card)
 
 
+def failing_here(picture: ReviewPicture) -> tuple[str, ...]:
+    """The checks that fail on this computer, whatever its author's program found."""
+    from dpdesk.project.review.votes import ItemStatus
+
+    items = picture.checked.checklist.items
+    return tuple(item.id for item in items if item.status is ItemStatus.FAIL)
+
+
 def look(
     context: AppContext,
     folder: Path,

@@ -45,9 +45,10 @@ def start(context: AppContext, options: Namespace, token: CancelToken, report: R
 def vote(context: AppContext, options: Namespace, token: CancelToken, report: Report) -> Outcome:
     """Cast a vote."""
     signer = signing.unlock(context, options.key, options.passphrase)
-    state = review_picture.load(context, options.release, token).state
-    filled = sheets.read_sheet(options.sheet, state, signer.fingerprint)
-    done = acting.cast(context, options.release, signer, filled, token, options.out)
+    picture = review_picture.look(context, options.release, token, report)
+    filled = sheets.read_sheet(options.sheet, picture.state, signer.fingerprint)
+    failing = review_picture.failing_here(picture)
+    done = acting.cast(context, options.release, signer, filled, token, options.out, failing)
     return _signed(done, "Vote cast, sealed until enough votes are in")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from dpdesk.core.errors import InputError, RefusedError
@@ -57,23 +57,27 @@ def opens(ballot: Ballot, nonce: str, vote: Vote) -> bool:
     return commitment_of(nonce, vote) == ballot.commitment
 
 
-def problems_of(vote: Vote, submission: Event) -> tuple[VoteProblem, ...]:
+def problems_of(
+    vote: Vote, submission: Event, failing: Collection[str] = ()
+) -> tuple[VoteProblem, ...]:
     """The rules that a vote on a submission breaks; see :func:`votes.vote_problems`."""
     payload = _submission(submission)
     if vote.submission != submission.id:
         return (VoteProblem("the vote is on a different submission"),)
-    return vote_problems(vote, payload.statuses, payload.files)
+    return vote_problems(vote, payload.statuses, payload.files, failing)
 
 
-def make_ballot(signer: Signer, submission: Event, vote: Vote) -> Ballot:
-    """Commit to a vote and seal it for its maker.
+def make_ballot(
+    signer: Signer, submission: Event, vote: Vote, failing: Collection[str] = ()
+) -> Ballot:
+    """Commit to a vote and seal it for its maker; ``failing`` are items that fail here.
 
     Raises RefusedError ``vote.rules`` naming the first rule that it breaks, InputError
     ``vote.too-long``, ValueError when it is the vote of somebody else.
     """
     if vote.reviewer != signer.fingerprint:
         raise ValueError("a vote is committed to by its own reviewer")
-    problems = problems_of(vote, submission)
+    problems = problems_of(vote, submission, failing)
     if problems:
         raise _refused(problems)
     nonce = secrets.token_hex(32)

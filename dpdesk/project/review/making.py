@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import canonical_json
@@ -73,12 +75,12 @@ def start(signer: Signer, state: ReviewState) -> Event:
     return _signed(signer, state, Start())
 
 
-def cast(signer: Signer, state: ReviewState, vote: Vote) -> Event:
+def cast(signer: Signer, state: ReviewState, vote: Vote, failing: Collection[str] = ()) -> Event:
     """Cast a vote without showing it. Raises RefusedError ``vote.rules`` too."""
     require(EventType.BALLOT, state, signer.card)
     for comment in _comments(vote):
         _check_text("comment", comment)
-    return _signed(signer, state, make_ballot(signer, _submission(state), vote))
+    return _signed(signer, state, make_ballot(signer, _submission(state), vote, failing))
 
 
 def reveal(signer: Signer, state: ReviewState) -> Event:

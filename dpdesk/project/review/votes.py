@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -143,18 +143,28 @@ def file_path(fields: Fields, key: str) -> str:
 
 
 def vote_problems(
-    vote: Vote, statuses: Mapping[str, ItemStatus], files: Mapping[str, str]
+    vote: Vote,
+    statuses: Mapping[str, ItemStatus],
+    files: Mapping[str, str],
+    failing: Collection[str] = (),
 ) -> tuple[VoteProblem, ...]:
     """The rules that a vote breaks, given the checklist and the files {path: sha256} submitted.
 
     Every item and every file is decided, the files with the bytes submitted; a comment says why an
     item that did not pass is accepted, why one that passed is not, why a file is not, and why the
-    whole is not approved; approving the whole takes accepting everything.
+    whole is not approved; approving the whole takes accepting everything. Statuses are written by
+    an author: ``failing`` are items that fail on the computer of the reviewer.
     """
-    return (*_check_problems(vote, statuses), *_file_problems(vote, files), *_whole_problems(vote))
+    return (
+        *_check_problems(vote, statuses, failing),
+        *_file_problems(vote, files),
+        *_whole_problems(vote),
+    )
 
 
-def _check_problems(vote: Vote, statuses: Mapping[str, ItemStatus]) -> list[VoteProblem]:
+def _check_problems(
+    vote: Vote, statuses: Mapping[str, ItemStatus], failing: Collection[str]
+) -> list[VoteProblem]:
     found = [VoteProblem("is not decided", item) for item in statuses.keys() - vote.checks.keys()]
     unknown = vote.checks.keys() - statuses
     found += [VoteProblem("is not an item of the checklist", item) for item in unknown]
@@ -164,6 +174,9 @@ def _check_problems(vote: Vote, statuses: Mapping[str, ItemStatus]) -> list[Vote
             continue
         if accepted and statuses[item] is ItemStatus.FAIL:
             found.append(VoteProblem("failed and is accepted without a comment", item))
+        elif accepted and item in failing:
+            reason = "fails on this computer and is accepted without a comment"
+            found.append(VoteProblem(reason, item))
         elif not accepted and statuses[item] is ItemStatus.PASS:
             found.append(VoteProblem("passed and is not accepted, without a comment", item))
     return sorted(found)

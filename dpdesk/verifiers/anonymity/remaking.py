@@ -72,10 +72,7 @@ def claimed_recoding(
         codes = [index[found[value]] for value in table.domains[position]]
         columns.append(np.array(codes, np.int32)[table.codes[:, position]])
     tuples = np.stack(columns, axis=1)
-    held = {
-        each: held_in(each, table, tuples, source, hierarchies, token)
-        for each in required
-    }
+    held = {each: held_in(each, table, tuples, source, hierarchies, token) for each in required}
     lost = marked(tuples, labels, named)
     passing = None
     if matches is not None:

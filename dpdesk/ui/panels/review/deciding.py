@@ -61,7 +61,8 @@ class Draft:
     """A vote in the making; ``choices`` are by the points' keys.
 
     ``void`` are the points whose earlier decision fell, as what it was about has changed;
-    ``signed`` is what was decided in the vote of an earlier round on what is the same now.
+    ``signed`` is what was decided in the vote of an earlier round on what is the same now, and
+    ``failing`` are checks that fail on this computer.
     """
 
     submission: str
@@ -71,6 +72,7 @@ class Draft:
     choices: Mapping[str, Choice]
     void: tuple[str, ...] = ()
     signed: Mapping[str, Choice] = field(default_factory=dict)
+    failing: frozenset[str] = frozenset()
 
     def decided(self, taken: Mapping[str, Choice]) -> Draft:
         """The draft with more decisions, or other ones."""
@@ -167,8 +169,8 @@ class Draft:
             return _whole_words(outcome) if not one.item and not one.path else one.reason
         return ""
 
-    def _rules(self) -> tuple[Mapping[str, ItemStatus], Mapping[str, str]]:
-        return self.payload.statuses, self.payload.files
+    def _rules(self) -> tuple[Mapping[str, ItemStatus], Mapping[str, str], frozenset[str]]:
+        return self.payload.statuses, self.payload.files, self.failing
 
     def _vote(self, outcome: Outcome, comment: str) -> Vote:
         checks, files = {}, {}
@@ -218,7 +220,9 @@ def begin(
         open_ = before.decision is Decision.CHANGE and not before.comment
         choices[point.key] = Choice() if open_ else Choice(before.decision, before.comment)
     signed = {key: one for key, one in choices.items() if one.decision is not None}
-    draft = Draft(submission, payload, proposal.reviewer, tuple(points), choices, (), signed)
+    failing = frozenset(item.id for item in items if item.status is ItemStatus.FAIL)
+    decided = tuple(points), choices, (), signed, failing
+    draft = Draft(submission, payload, proposal.reviewer, *decided)
     return draft if kept is None else _taken_up(draft, kept)
 
 
