@@ -18,6 +18,7 @@ from pathlib import Path
 from dpdesk import __version__
 from dpdesk.core.errors import StorageError
 from dpdesk.core.messages import msg
+from dpdesk.core.shown import shortened
 
 FOLDER = "crashes"
 
@@ -30,7 +31,7 @@ def fault_sentence(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "This computer does not have enough memory for this; nothing was written."
     if isinstance(error, OSError) and error.errno is not None:
-        place = f"{error.filename}: " if error.filename else ""
+        place = f"{shortened(str(error.filename))}: " if error.filename else ""
         full = error.errno == errno.ENOSPC
         reason = "the disk is full" if full else os.strerror(error.errno)
         return msg(

@@ -389,10 +389,10 @@ def _path(raw: Mapping[str, object], place: str) -> str:
     if "://" not in path:
         return path
     try:
-        scheme = urlsplit(path).scheme
+        urlsplit(path)
     except ValueError:
         raise invalid("path", path, "the address of a database", place) from None
-    if scheme.lower() not in _SCHEMES:
+    if path.partition("://")[0] not in _SCHEMES:  # for libpq capital letters are another scheme
         expected = "a file, or an address that begins with `postgresql://`"
         raise invalid("path", path, expected, place)
     return path

@@ -13,6 +13,8 @@ from dpdesk.core.systems import NotAFileError
 DISK_FULL = "storage.disk-full"
 LONGEST_LINE = 1 << 24
 """Bytes in UTF-8 of a line, or a record of several lines; reading it takes fifty times as many."""
+_SWOLLEN, _OF_A_VALUE, _TIMES = 1 << 28, 1_000, 200
+"""Bytes of texts that any file may hold, each value of it, and each byte that it takes."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -133,6 +135,29 @@ def check_width(name: str, columns: int) -> None:
             ),
             hint="Copy the columns that you need to a separate file or table.",
             details={"columns": columns},
+        )
+
+
+def check_swollen(name: str, texts: int, values: int, stored: int) -> None:
+    """Raise InputError ``read.swollen`` for texts of so many bytes, of ``values`` values.
+
+    A format that stores a text once for all rows makes gigabytes of a file of ``stored`` bytes;
+    what people store is shorter, or takes room in the file.
+    """
+    most = _SWOLLEN + _OF_A_VALUE * values + _TIMES * stored
+    if texts > most:
+        raise InputError(
+            "read.swollen",
+            msg(
+                "{name}: the texts in it would take {texts:,} bytes, expected at most {most:,} of "
+                "{values:,} values in a file of {stored:,} bytes.",
+                name=name,
+                texts=texts,
+                most=most,
+                values=values,
+                stored=stored,
+            ),
+            hint="Shorten the texts, or leave their columns out.",
         )
 
 

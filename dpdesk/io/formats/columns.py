@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MAGIC = {"sqlite": (0, b"SQLite format 3\0"), "duckdb": (8, b"DUCK")}
 
+COPY_ROWS = "Copy the rows that you need to a table of their own, and name it as `table`."
+
 
 class NullWatch:
     """Turns NULL into the empty text, and tells of columns where both were found."""

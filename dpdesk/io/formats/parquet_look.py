@@ -16,7 +16,8 @@ from dpdesk.core.labels import NO_BOOK, Codebook, Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.canonical import UnreadableJsonError, parse_canonical
 from dpdesk.io.csvw import labels_of
-from dpdesk.io.failures import check_width, storage_error
+from dpdesk.io.database import identifier, in_memory, parquet_source
+from dpdesk.io.failures import check_swollen, check_width, storage_error
 from dpdesk.io.formats.moments import finer_sentence
 from dpdesk.io.formats.request import ReadDone, ReadRequest
 from dpdesk.io.formats.table import Notes, damaged
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 _BATCH = 65_536
+_AT_ONCE = 100
 _MOST_DIGITS = 38
 _UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _NANOS_UTC = "Time(isAdjustedToUTC=true, timeUnit=nanoseconds)"
@@ -54,11 +56,35 @@ def look(request: ReadRequest) -> ReadDone:
     notes = Notes()
     empty: tuple[int, ...] = ()
     if request.limit is None:
+        _refuse_swollen(path, rows)
         _note_values(path, names, notes)
         empty = _read_again(path, notes)
     variables = tuple(book.get(name) or Variable(name) for name in names)
     described = tuple(variable.name for variable in book.variables)
     return ReadDone(variables, rows, (*told, *notes.told()), empty=empty, described=described)
+
+
+def _refuse_swollen(path: Path, rows: int) -> None:
+    """Raise InputError ``read.swollen``; the database sums up lengths without making the texts."""
+    import duckdb
+
+    con = in_memory()
+    try:
+        described = con.execute(f"DESCRIBE SELECT * FROM {parquet_source(path)}").fetchall()
+        texts = [identifier(str(row[0])) for row in described if row[1] == "VARCHAR"]
+        held = 0
+        for first in range(0, len(texts), _AT_ONCE):
+            listed = " + ".join(
+                f"coalesce(sum(strlen({name})), 0)" for name in texts[first : first + _AT_ONCE]
+            )
+            held += int(
+                con.execute(f"SELECT {listed} FROM {parquet_source(path)}").fetchall()[0][0]
+            )
+    except duckdb.Error:  # what it cannot read is told where it is read
+        return
+    finally:
+        con.close()
+    check_swollen(path.name, held, rows * len(described), path.stat().st_size)
 
 
 @contextmanager

@@ -303,6 +303,7 @@ def test_what_is_no_password_is_not_taken_for_one(address: str) -> None:
     ("key", "value", "expected"),
     [
         ("path", "oracle://host/db", "begins with `postgresql://`"),
+        ("path", "POSTGRESQL://host/db", "begins with `postgresql://`"),
         ("table", " ", "a text that is not empty"),
         ("widths", [3, 0], "whole numbers of 1 or more"),
         ("columns", [{"name": "a", "start": 0, "width": 2}], "a whole number of 1 or more"),

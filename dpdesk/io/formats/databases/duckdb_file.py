@@ -12,7 +12,9 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.database import identifier, in_utc
+from dpdesk.io.failures import check_swollen
 from dpdesk.io.formats.columns import (
+    COPY_ROWS,
     NullWatch,
     check_log,
     check_names,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 _BATCH = 50_000
+_MOST_ROWS = 1 << 30
+"""Rows of a view, which takes next to nothing in its file."""
 _NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[", "VARIANT", "GEOMETRY")
 _LOCKED = re.compile(r"\block\b", re.IGNORECASE)  # not the "block" of a damaged file
 _OPTIONS: dict[str, str | bool | int | float | list[str]] = {
@@ -105,21 +109,47 @@ class DuckdbReader:
             self._check_one_select(request.query)
             return f"({request.query.strip().rstrip(';')}\n)", None
         found = self._con.execute(
-            "SELECT table_schema, table_name FROM information_schema.tables "
+            "SELECT table_schema, table_name, table_type FROM information_schema.tables "
             f"WHERE table_catalog = current_database() {self._only_tables} ORDER BY ALL"
         ).fetchall()
         schemas = {
             ".".join(map(quoted_part, (name,) if schema == "main" else (schema, name))): (
                 schema,
                 name,
+                kind,
             )
-            for schema, name in found
+            for schema, name, kind in found
         }
-        schema, name = schemas[chosen(request.table, tuple(schemas), self._path.name, "table")]
+        schema, name, kind = schemas[
+            chosen(request.table, tuple(schemas), self._path.name, "table")
+        ]
         self._check_columns(schema, name)
         source = f"{identifier(schema)}.{identifier(name)}"
+        if kind == "VIEW":
+            self._refuse_endless(source, name)
         rows = self._con.execute(f"SELECT count(*) FROM {source}").fetchone()
         return source, int(rows[0]) if rows else 0
+
+    def _refuse_endless(self, source: str, view: str) -> None:
+        """Raise InputError ``source.endless`` for a view of rows without end."""
+        recursive = self._con.execute(
+            "SELECT 1 FROM duckdb_views() WHERE NOT internal AND sql ILIKE '%recursive%' UNION ALL "
+            "SELECT 1 FROM duckdb_functions() WHERE NOT internal "
+            "AND macro_definition ILIKE '%recursive%'"
+        ).fetchall()
+        bounded = f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {_MOST_ROWS + 1})"
+        if recursive or self._con.execute(bounded).fetchall()[0][0] > _MOST_ROWS:
+            raise InputError(
+                "source.endless",
+                msg(
+                    "{name}: the view `{view}` has more than {most:,} rows, or is computed by "
+                    "recursion, which may never end.",
+                    name=self._path.name,
+                    view=view,
+                    most=_MOST_ROWS,
+                ),
+                hint=COPY_ROWS,
+            )
 
     def _check_columns(self, schema: str, table: str) -> None:
         """Raise InputError for a table whose columns cannot be read."""
@@ -149,6 +179,8 @@ class DuckdbReader:
                            enumerate(self._kinds))  # fmt: skip
         tail = "" if limit is None else f" LIMIT {limit}"
         try:
+            if limit is None:
+                self._refuse_swollen()
             found = self._con.sql(f"SELECT {listed} FROM {self._source}{tail}")
             done = 0
             for batch in found.to_arrow_reader(_BATCH):
@@ -157,6 +189,14 @@ class DuckdbReader:
                 yield tuple(watch.values(j, array) for j, array in enumerate(batch.columns))
         except duckdb.Error as error:
             raise self._told(error) from error
+
+    def _refuse_swollen(self) -> None:
+        """Raise InputError ``read.swollen``; lengths are summed up without making the texts."""
+        texts = [identifier(name) for name, kind in self._kinds if kind == "VARCHAR"]
+        listed = ", ".join(["count(*)", *(f"coalesce(sum(strlen({name})), 0)" for name in texts)])
+        ((rows, *sums),) = self._con.execute(f"SELECT {listed} FROM {self._source}").fetchall()
+        size = self._path.stat().st_size
+        check_swollen(self._path.name, sum(map(int, sums)), rows * len(self._kinds), size)
 
     def _note_dates(self, batch: pyarrow.RecordBatch, done: int) -> None:
         for name, (_, kind), texts in zip(self._names, self._kinds, batch.columns, strict=True):

@@ -189,7 +189,7 @@ def parse_host(text: str) -> str:
             "db.example.org:5432.",
             hint="Put the password into the variable PGPASSWORD or into ~/.pgpass.",
         )
-    if not name or not known_port or odd or not name.isprintable():
+    if not name or not known_port or odd or not name.isprintable() or _is_foreign(name):
         raise InputError(
             "database.host",
             msg(
@@ -322,6 +322,11 @@ def _check_given(given: Mapping[str, Any]) -> None:
         reason = msg("libpq {version} is too old, expected 16 or later", version=pq.version())
     elif not all(str(value).isprintable() for value in given.values()):
         reason = "it holds a character that cannot be printed"
+    elif foreign := next((one for one in _listed(given, "host") if _is_foreign(one)), ""):
+        reason = msg(
+            "the name of the server, {host}, holds letters that no name in the network has",
+            host=foreign,
+        )
     elif any(one.startswith("@") for one in _listed(given, "host")):
         # libpq knows them, but psycopg looks the name up in the network.
         reason = "it names a socket without a file (`@`), which is not supported"
@@ -343,6 +348,11 @@ def _check_given(given: Mapping[str, Any]) -> None:
         raise InputError(
             "database.address", msg("The address cannot be read: {reason}.", reason=reason)
         )
+
+
+def _is_foreign(host: str) -> bool:
+    """Whether a name is none of the network, and may look like one that is known."""
+    return not host.isascii() and not host.startswith(_SOCKETS)
 
 
 def _listed(parameters: Mapping[str, Any], key: str) -> list[str]:

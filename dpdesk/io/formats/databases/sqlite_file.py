@@ -13,8 +13,9 @@ from dpdesk.core.errors import DpdeskError, InputError, StorageError
 from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
 from dpdesk.io.database import identifier
-from dpdesk.io.failures import disagreement
+from dpdesk.io.failures import check_swollen, disagreement
 from dpdesk.io.formats.columns import (
+    COPY_ROWS,
     NullWatch,
     check_log,
     check_names,
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
 _CELLS, _MOST_ROWS = 1_000_000, 100_000
 _LONGEST = 200
+_MOST_BYTES, _LARGE, _FEW = 1_000_000_000, 1 << 24, 16
+"""Bytes of a text or a row: the most that SQLite can, and those that are made of a small file;
+rows that are made before their size is looked at."""
+_STEPS, _STEPS_PER_BYTE, _EVERY = 500_000_000, 1_000, 1_000_000
+"""Steps of SQLite's machine for a file, and for each of its bytes. A table takes one or two."""
 _UNTIDY = re.compile(r"(NULL|TEXT|NUMERIC|non-\w+) value |CHECK constraint failed")
 """What the check of a database says of values that only break a rule of their table."""
 
@@ -57,6 +63,7 @@ class SqliteReader:
         if not is_database(self._path, "sqlite"):
             raise no_database(self._path, "SQLite")
         self.notes = Notes()
+        self._is_made, self._values, self._held = True, 0, 0
         _check_size(self._path)
         try:
             self._con = sqlite3.connect(f"file:{quote(str(self._path))}?mode=ro", uri=True)
@@ -80,12 +87,22 @@ class SqliteReader:
         self._con.execute("PRAGMA query_only = ON")
         self._con.execute("PRAGMA temp_store = MEMORY")  # never the system's temp folder
         self._con.set_authorizer(_refuse_other_files)
+        # A view or a computed column of a small file makes any text, and rows without end.
+        size = self._path.stat().st_size
+        self._con.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(_MOST_BYTES, max(_LARGE, size)))
+        self._left = self._most = _STEPS + _STEPS_PER_BYTE * size
+        self._con.set_progress_handler(self._used_up, _EVERY)
         statement, self.rows = self._statement(request)
         check_log(self._path, "-wal")
         self._cursor = self._con.execute(statement)
         names = tuple(item[0] for item in self._cursor.description or ())
         check_names(names, self._path.name)
         self.variables = tuple(Variable(name) for name in names)
+
+    def _used_up(self) -> bool:
+        """Whether the database has done more than reading a file of its size takes."""
+        self._left -= _EVERY
+        return self._left < 0
 
     def _statement(self, request: ReadRequest) -> tuple[str, int | None]:
         if request.query is not None:
@@ -100,6 +117,11 @@ class SqliteReader:
             (wanted,) = name_parts(wanted)  # as for other databases, a name may stand in quotes
         name = chosen(wanted, names, self._path.name, "table")
         self._check_columns(name)
+        computed = (
+            "SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = ?1 "
+            "UNION ALL SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden = 2"
+        )
+        self._is_made = self._con.execute(computed, [name]).fetchone() is not None
         rows = self._con.execute(f"SELECT count(*) FROM {identifier(name)}").fetchone()[0]
         return f"SELECT * FROM {identifier(name)}", int(rows)
 
@@ -120,7 +142,7 @@ class SqliteReader:
         while limit is None or done < limit:
             count = size if limit is None else min(size, limit - done)
             try:
-                rows = self._cursor.fetchmany(count)
+                rows = self._fetched(count)
             except sqlite3.Error as error:
                 raise self._told(error, done + 1) from error
             if not rows:
@@ -133,6 +155,18 @@ class SqliteReader:
         check_log(self._path, "-wal")  # another program may have written meanwhile
         if limit is None and self.rows not in (None, done):
             raise disagreement(self._path.name, "rows", self.rows or 0, done)
+
+    def _fetched(self, count: int) -> list[tuple[object, ...]]:
+        """The next rows, at most so many; what is made of them does not fill the memory."""
+        if not self._is_made:
+            return self._cursor.fetchmany(count)
+        rows: list[tuple[object, ...]] = []
+        while len(rows) < count and (some := self._cursor.fetchmany(min(_FEW, count - len(rows)))):
+            rows += some
+            self._values += sum(map(len, some))
+            self._held += sum(len(value) for row in some for value in row if isinstance(value, str))
+            check_swollen(self._path.name, self._held, self._values, self._path.stat().st_size)
+        return rows
 
     def _check_whole(self) -> None:
         """Refuse a damaged database, of which the library may give less than there is."""
@@ -178,6 +212,17 @@ class SqliteReader:
 
     def _told(self, error: sqlite3.Error, row: int | None = None) -> DpdeskError:
         text = str(error).rstrip(".")
+        if "interrupted" in text:
+            return InputError(
+                "source.endless",
+                msg(
+                    "{name}: the database takes more than {most:,} steps for the table, more than "
+                    "a file of its size should need.",
+                    name=self._path.name,
+                    most=self._most,
+                ),
+                hint=COPY_ROWS,
+            )
         if "readonly" in text:
             try:
                 check_log(self._path, "-journal")

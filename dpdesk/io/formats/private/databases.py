@@ -61,6 +61,9 @@ class PrivateDuckdb(DuckdbReader):
         ).fetchone()
         _refuse_computed(self._path.name, found)
 
+    def _refuse_swollen(self) -> None:
+        """One row could reach the limit."""
+
     def batches(self, limit: int | None) -> Iterator[tuple[Values, ...]]:
         """See :meth:`DuckdbReader.batches`."""
         for batch in super().batches(limit):

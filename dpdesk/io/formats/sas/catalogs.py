@@ -332,8 +332,14 @@ def read_catalog(
 
     The second are the same labels as plain bytes (see :mod:`dpdesk.io.formats.plain_reading`); the
     third tells whether they end inside a character.
-    Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``.
+    Raises InputError ``catalog.unreadable``, StorageError ``storage.missing``, ``storage.folder``.
     """
+    if path.exists() and not path.is_file():
+        raise StorageError(
+            "storage.folder",
+            msg("{path}: this is not a regular file.", path=path),
+            details={"path": str(path)},
+        )
     if not path.is_file():
         raise StorageError(
             "storage.missing",

@@ -466,6 +466,16 @@ def test_what_is_no_address_is_not_repeated(address: str) -> None:
     assert "zq" not in caught.value.line
 
 
+@pytest.mark.parametrize(
+    "named", ["d\u0131.example.org", "db.ex\u0430mple.org", "db\u3002example.org"]
+)
+def test_a_name_that_only_looks_like_one_of_the_network_is_refused(named: str) -> None:
+    """Whoever reads it would confirm another server than the one that it looks like."""
+    with pytest.raises(InputError, match="holds letters that no name in the network has"):
+        hosts.named_places(f"postgresql://{named}/d")
+    assert hosts.named_places("postgresql:///d?host=/srv/B\u00e4r")[0].local
+
+
 def test_tls_is_demanded_of_services_and_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -506,7 +516,20 @@ def test_servers_are_confirmed_and_forgotten(context: AppContext) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a/b", "a b", "user@host", "host:0", "host:x", "a,b", "/a,/b", "/a\nb", "a\u202eb"]
+    "text",
+    [
+        "",
+        "a/b",
+        "a b",
+        "user@host",
+        "host:0",
+        "host:x",
+        "a,b",
+        "/a,/b",
+        "/a\nb",
+        "a\u202eb",
+        "ev\u0131l.org",
+    ],
 )
 def test_what_is_not_a_server_is_refused(text: str) -> None:
     with pytest.raises(InputError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import struct
@@ -11,16 +12,21 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyreadstat
 import pytest
 import xlsxwriter
 from pyarrow import parquet
 
-from dpdesk.core.errors import InputError
+from dpdesk.core.errors import InputError, StorageError
 from dpdesk.core.jobs import CancelToken, Event, StepStarted, silent
 from dpdesk.core.plan import SourceSpec
+from dpdesk.io import failures
+from dpdesk.io.formats.databases import sqlite_file
 from dpdesk.io.formats.excel import parts as workbook_parts
+from dpdesk.io.formats.request import ReadRequest
+from dpdesk.io.formats.worker import read_table
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.sav_bytes import write_sav_bytes
@@ -308,3 +314,81 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     ) as caught:
         DataStore.open(SourceSpec(path.name), tmp_path, workspace, CancelToken(), meddle)
     assert caught.value.code == "source.changed"
+
+
+def test_a_pipe_in_place_of_a_catalogue_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    path, pipe = tmp_path / "a.xpt", tmp_path / "labels.sas7bcat"
+    frame = pa.table({"AGE": [1.0, 2.0]}).to_pandas()
+    pyreadstat.write_xport(frame, path, file_format_version=5, variable_format={"AGE": "AGES."})
+    os.mkfifo(pipe)
+    with pytest.raises(StorageError, match="this is not a regular file") as caught:
+        head(path, catalog=str(pipe))
+    assert caught.value.code == "storage.folder"
+
+
+ENDLESS = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x FROM r"
+
+
+def _made(path: Path, *statements: str) -> Path:
+    """A database of these statements; ``t`` is what is read of it."""
+    if path.suffix == ".sqlite":
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(";".join(statements))
+        return path
+    with closing(duckdb.connect(str(path))) as database:
+        for statement in statements:
+            database.execute(statement)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".sqlite", ".duckdb"])
+def test_a_view_without_end_is_refused(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "_STEPS", 20_000_000)
+    path = _made(tmp_path / f"a{suffix}", f"CREATE VIEW t AS {ENDLESS}")
+    with pytest.raises(InputError, match=rf"a\{suffix}: ") as caught:
+        head(path)
+    assert caught.value.code == "source.endless"
+    plain = _made(tmp_path / f"b{suffix}", "CREATE TABLE s (x)" if suffix == ".sqlite" else
+                  "CREATE TABLE s (x INT)", "INSERT INTO s VALUES (7)",
+                  "CREATE VIEW t AS SELECT x FROM s")  # fmt: skip
+    assert head(plain, table="t").head == (("7",),)
+
+
+def test_a_view_of_too_many_rows_is_refused(tmp_path: Path) -> None:
+    path = _made(tmp_path / "a.duckdb", "CREATE VIEW t AS SELECT range x FROM range(3000000000)")
+    with pytest.raises(InputError, match="has more than 1,073,741,824 rows"):
+        head(path)
+
+
+def test_texts_that_a_small_file_makes_do_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A format that stores a text once for all rows can hold gigabytes in a thousand bytes."""
+    monkeypatch.setattr(failures, "_SWOLLEN", 0)
+    monkeypatch.setattr(failures, "_TIMES", 0)
+    rows = 300
+    for number, letters in enumerate((900, 9_000)):
+        column = pa.DictionaryArray.from_arrays(pa.array([0] * rows), pa.array(["z" * letters]))
+        table = tmp_path / f"a{number}.parquet"
+        parquet.write_table(pa.table({"x": column, "y": range(rows)}), table)
+        text = f"repeat('z', {letters})"
+        duck = _made(
+            tmp_path / f"a{number}.duckdb", f"CREATE TABLE t AS SELECT {text} x FROM range({rows})"
+        )
+        hexed = f"SELECT hex(zeroblob({letters // 2})) x FROM s, s AS u WHERE s.i <= 10"
+        numbers = f"WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT {rows})"
+        lite = _made(
+            tmp_path / f"a{number}.sqlite", "CREATE TABLE s (i)",
+            f"INSERT INTO s {numbers} SELECT i FROM r", f"CREATE VIEW t AS {hexed}",
+        )  # fmt: skip
+        for path, kind in ((table, "parquet"), (duck, "duckdb"), (lite, "sqlite")):
+            target = tmp_path / f"{kind}{number}"
+            asked = ReadRequest(str(path), str(target), kind, table="t" if path == lite else None)
+            if letters == 900:
+                assert read_table(asked, lambda made: None).rows
+                continue
+            with pytest.raises(InputError, match="the texts in it would take") as caught:
+                read_table(asked, lambda made: None)
+            assert caught.value.code == "read.swollen"
