@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
-from dpdesk.app.types import SetParameters, SetRoles
+from dpdesk.app.types import SetMethod, SetParameters, SetRoles
 from dpdesk.core.charts import BarChart, Figure, ScatterChart
 from dpdesk.core.jobs import Note
 from dpdesk.core.schema import Role
@@ -538,6 +538,22 @@ def test_a_second_method_appears_without_touching_the_window(
     bench.undo()
     bench.undo()
     assert bench.work.method == "k-anonymity"
+    qtbot.waitUntil(lambda: not bench.stale and not ready.busy)
+
+
+def test_no_picture_of_one_protection_stays_under_another(
+    ready: ProtectPanel, bench: Workbench, qtbot: QtBot
+) -> None:
+    settled(ready, qtbot)
+    assert ready.result.sentence
+    bench.apply(SetMethod("anatomy", {"l": 500}))
+    qtbot.waitUntil(lambda: bench.explore_problem is not None and not ready.busy)
+    assert bench.explored is not None
+    assert bench.explored.work.method == "k-anonymity"
+    assert ready.result.sentence == ""
+    assert not ready.result.deck.strip.isVisible()
+    assert ready.result.band.kind == "fail"
+    bench.undo()
     qtbot.waitUntil(lambda: not bench.stale and not ready.busy)
 
 

@@ -482,10 +482,12 @@ class ProtectPanel(Panel):
     def _show_search(self) -> None:
         bench = self._bench
         self._follow_job()
-        if bench.explored is None:
+        problem, reason = bench.explore_problem, self._stale_reason()
+        # Pictures of another protection, which none will replace, would be taken for this one's.
+        other = bench.explored is None or bench.explored.work.method != bench.work.method
+        if bench.explored is None or (other and problem is not None):
             self._view = None
             self.result.clear()
-        problem, reason = bench.explore_problem, self._stale_reason()
         still_open = presenter.still_open(bench.method, bench.work)
         asked_for = bench.explore_problem is not None and "key" in bench.explore_problem.details
         if still_open and (asked_for or (problem is None and not bench.stale)):
