@@ -70,7 +70,7 @@ class GuideWindow(SideWindow):
         self.pages.setHeaderHidden(True)
         self.pages.setAccessibleName(self.tr("Pages of the guide"))
         self.pages.setToolTip(self.tr("Arrow keys choose a page"))
-        self.pages.setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.pages.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.pages.currentItemChanged.connect(self._on_chosen)
         self.none = note("", "note")
         left = QWidget()
@@ -178,10 +178,10 @@ class GuideWindow(SideWindow):
             self.show_page(link.path())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the list the room of its titles, but not more than two fifths."""
+        """Give the list the room of its titles, but not more than half of it."""
         super().resizeEvent(event)
         width = event.size().width()
-        left = min(self._titles, width * 2 // 5)
+        left = min(self._titles, width // 2)
         self._splitter.setSizes([left, width - left])
 
     def fit(self, theme: Theme) -> None:
