@@ -501,6 +501,31 @@ def hierarchy_faults(
     ]
 
 
+def remade_fault(evidence: Mapping[str, object]) -> str | None:
+    """The first hierarchy that the plan does not make of the values that it has; None: none.
+
+    Which values there are is known from the source alone, and of other formats than texts which of
+    them are missing ones. Raises what malformed evidence raises.
+    """
+    from dpdesk.app.page_checks import recorded_hierarchies
+    from dpdesk.engine.hierarchies.editing import remakes
+
+    plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
+    recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))
+    reading = as_table(as_table(evidence["source"])["reading"])
+    if reading.get("format") != "csv":
+        return None
+    missing = {*as_list(reading.get("missing", [""]))}
+    for name, make in remakes(plan.made_hierarchies()).items():
+        if name not in recorded:
+            continue
+        leaves = recorded[name].leaves
+        again = make(leaves, [leaf for leaf in leaves if leaf in missing])
+        if again is not None and not same_values(_rows_of(recorded[name]), _rows_of(again)):
+            return msg("`{key}` is not what the plan gives", key=f"hierarchies, {name}")
+    return None
+
+
 def hierarchy_files_check(evidence: Mapping[str, object], source: AtHand) -> list[ClaimCheck]:
     """The recorded hierarchies against the files that the plan names, found by the source's place.
 

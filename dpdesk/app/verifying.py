@@ -21,6 +21,7 @@ from dpdesk.app.evidence_checks import (
     needs_source,
     note_faults,
     outcome_faults,
+    remade_fault,
     source_faults,
 )
 from dpdesk.app.idle_columns import left_out
@@ -388,6 +389,8 @@ class _Checker:
         fault = None if evidence is None else plan_fault(manifest, evidence, method)
         if evidence is not None and fault is None and not _failed(checks):
             fault = method.evidence_fault(manifest, evidence, published, self._token)
+            if fault is None and same_texts(manifest):
+                fault = remade_fault(evidence)
         if fault is not None:
             self._found.fail(self._found.root / INTERNAL / EVIDENCE, fault)
         self._check_variables(manifest, published)

@@ -183,6 +183,10 @@ EVIDENCE: dict[str, Forge] = {
     "another height": lambda e: e["utility"]["attributes"][0].update(height=7),
     "another column recoded": lambda e: e["recoded"][0].update(attribute="town"),
     "another label": lambda e: e["recoded"][0]["groups"][0].update(released="18-99"),
+    "other widths of the plan": lambda e: e["plan"]["attributes"]["age"]["hierarchy"].update(
+        widths=[10, 20]
+    ),
+    "a label of the hierarchy": lambda e: e["hierarchies"]["age"][0].__setitem__(1, "18-99"),
     "other values of the hierarchy": lambda e: e["hierarchies"].update(
         age=[[f"about {leaf}", *more] for leaf, *more in e["hierarchies"]["age"]]
     ),
