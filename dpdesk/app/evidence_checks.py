@@ -137,6 +137,8 @@ KEYS = (
     Key("plan/attributes/*/hierarchy", Basis.RECORDED, _NAME, always=False),
     Key("plan/budget/ledger", Basis.RECORDED, _NAME, always=False),
     Key("plan/budget/limit", Basis.RECORDED, _LEDGER, always=False),
+    # Where a release is paid for, it is that of the debit; see :mod:`dpdesk.app.payment_checks`.
+    Key("plan/budget/population", Basis.RECORDED, _LEDGER, always=False),
     *_compared("plan"),
     *_source("source/sha256", "source/rows", "source/columns", "source/reading"),
     # Of files alone: what a server sent is hashed, and has no size.
@@ -511,7 +513,10 @@ def remade_fault(evidence: Mapping[str, object]) -> str | None:
     from dpdesk.engine.hierarchies.editing import remakes
 
     plan = Plan.from_plain(as_table(evidence["plan"]), "the plan in the evidence")
-    recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))
+    try:
+        recorded = recorded_hierarchies(as_table(evidence["hierarchies"]))
+    except InputError as error:
+        return error.sentence
     reading = as_table(as_table(evidence["source"])["reading"])
     if reading.get("format") != "csv":
         return None
