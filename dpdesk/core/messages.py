@@ -276,8 +276,14 @@ def table_faults(content: Mapping[str, object], *, public: bool = False) -> Iter
             yield msg(words, table=TABLE, text=text[:60])
 
 
+_NO_TEXTS = frozenset({int, float, bool, type(None)})
+"""Types of most of what charts hold: telling them apart at once takes a fifth of the time."""
+
+
 def texts_in(content: object) -> Iterator[str]:
     """All texts in a content of JSON, but its keys."""
+    if type(content) in _NO_TEXTS:
+        return
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping):
@@ -286,10 +292,6 @@ def texts_in(content: object) -> Iterator[str]:
     elif isinstance(content, list | tuple):
         for item in content:
             yield from texts_in(item)
-
-
-_NO_TEXTS = frozenset({int, float, bool, type(None)})
-"""Types of most of what charts hold: telling them apart at once takes a fifth of the time."""
 
 
 def read_again(content: Mapping[str, object], table: object) -> dict[str, object]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from json.encoder import encode_basestring
 from pathlib import Path
 
 from dpdesk.core.messages import msg
@@ -50,8 +51,13 @@ def _write(value: object, line: str, parts: list[str]) -> None:
     list or object that holds plain scalars alone is written at once, with separators that are its
     indentation.
     """
+    if type(value) is str:
+        parts.append(encode_basestring(value))
+        return
     inner = f"{line}  "
-    if isinstance(value, Mapping) and value:
+    if type(value) in _SCALARS:
+        parts.append(_encoded(value, inner))
+    elif isinstance(value, Mapping) and value:
         _write_object(value, line, parts)
     elif isinstance(value, list | tuple) and value:
         if _SCALARS.issuperset(map(type, value)):
@@ -65,7 +71,7 @@ def _write(value: object, line: str, parts: list[str]) -> None:
         parts += (line, "]")
     elif isinstance(value, Mapping | list | tuple):
         parts.append("{}" if isinstance(value, Mapping) else "[]")
-    elif value is None or isinstance(value, str | int | float):
+    elif isinstance(value, str | int | float):
         parts.append(_encoded(value, inner))
     else:
         _write(to_plain(value), line, parts)
@@ -80,7 +86,7 @@ def _write_object(value: Mapping[str, object], line: str, parts: list[str]) -> N
         return
     separator = "{"
     for key in sorted(map(_key, value)):
-        parts += (separator, inner, _encoded(key, inner), ": ")
+        parts += (separator, inner, encode_basestring(key), ": ")
         _write(value[key], inner, parts)
         separator = ","
     parts += (line, "}")

@@ -68,4 +68,7 @@ def looks_like_code(value: str) -> bool:
 def datum(value: str) -> int | None:
     """Which kind of data a value is by its looks, None for what may be a name."""
     text = value.strip()
-    return next((kind for kind, form in enumerate(_DATA) if form.match(text)), None)
+    for kind, form in enumerate(_DATA):
+        if form.match(text):
+            return kind
+    return None

@@ -723,7 +723,7 @@ def _header(head: Sequence[HeadRecord], notes: list[str]) -> bool:
     if not body:
         return True
     columns = [[row[j].strip() for row in body] for j in range(min(len(first), 200))]
-    kinds = [{datum(value) for value in column} - {None} for column in columns]
+    kinds = [{*map(datum, {*column})} - {None} for column in columns]
     if any(datum(value) in below for value, below in zip(first, kinds, strict=False)):
         notes.append(
             msg(

@@ -144,7 +144,7 @@ def header_doubt(place: str, first: Fields, below: Sequence[Fields]) -> str:
         for j in range(min(len(first), _MOST_COLUMNS))
     ]
     names = [name.strip() for name in first]
-    kinds = [{datum(text) for text in column} - {None} for column in columns]
+    kinds = [{*map(datum, {*column})} - {None} for column in columns]
     if any(datum(name) in kind for name, kind in zip(names, kinds, strict=False)):
         return msg(
             "{place} was taken as the header, though it holds numbers or dates as "
