@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -22,8 +23,19 @@ from tests.helpers.memory_settings import MemorySettings
 Shown = TypeVar("Shown", bound=QWidget)
 
 
-def light_theme(qapp: QApplication) -> Iterator[ThemeManager]:
-    """The theme, applied in light; the application is as before afterwards."""
+def light_theme(qapp: QApplication, *, plain: bool = False) -> Iterator[ThemeManager]:
+    """The theme, applied in light; the application is as before afterwards.
+
+    A ``plain`` one has colours and fonts, and no style sheet: fitting the widgets to it is half of
+    what a window costs.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if plain:
+            patch.setattr("dpdesk.ui.theme.manager.style_sheet", lambda theme: "")
+        yield from _applied(qapp)
+
+
+def _applied(qapp: QApplication) -> Iterator[ThemeManager]:
     style, palette, font = qapp.styleSheet(), qapp.palette(), qapp.font()
     manager = ThemeManager(qapp, mode="light")
     manager.apply()

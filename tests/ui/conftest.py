@@ -38,9 +38,15 @@ def settings() -> MemorySettings:
 
 
 @pytest.fixture
-def theme(qapp: QApplication) -> Iterator[ThemeManager]:
-    """The theme, applied in light; the application is as before afterwards."""
-    yield from light_theme(qapp)
+def theme(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[ThemeManager]:
+    """The theme, applied in light; the application is as before afterwards.
+
+    Modules marked ``plain`` have no style sheet, but for their tests marked ``styled``: those that
+    ask how something looks, what room it takes, or what kind of text a label shows.
+    """
+    marked = request.node.get_closest_marker
+    plain = marked("plain") is not None and marked("styled") is None
+    yield from light_theme(qapp, plain=plain)
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import SOURCE, public_bytes, release, run_code, write_source
 from tests.helpers.sitting import Sitting
 
+pytestmark = pytest.mark.plain
+
 STEPS = ("data", "attributes", "hierarchies", "protect", "compare", "review")
 
 
@@ -207,6 +209,7 @@ def test_a_candidate_is_kept_by_ctrl_b(office: Office, plan: Path) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.styled
 def test_every_step_is_named_and_reachable(office: Office, plan: Path, step: str) -> None:
     office.window.show_panel(step)
     assert findings(office.window) == []
@@ -217,6 +220,7 @@ def test_every_step_is_named_and_reachable(office: Office, plan: Path, step: str
 
 
 @pytest.mark.parametrize("percent", [100, 125, 200])
+@pytest.mark.styled
 def test_the_window_never_needs_more_than_a_small_screen(
     office: Office, plan: Path, percent: int
 ) -> None:

@@ -24,6 +24,8 @@ from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.people_plan import open_plan
 from tests.helpers.pinned import pin
 
+pytestmark = pytest.mark.plain
+
 SEX, REGION, AGE = 0b001, 0b010, 0b100
 Open = Callable[..., LatticeBoard]
 
@@ -102,6 +104,7 @@ def test_a_click_and_the_space_bar_take_a_table_out_and_undo_brings_it_back(
     assert "All 8 tables" in settled(panel, qtbot).answer
 
 
+@pytest.mark.styled
 def test_clicks_and_typed_tables_make_the_same_plan(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
@@ -138,6 +141,7 @@ def test_clicks_and_typed_tables_make_the_same_plan(
     settled(panel, qtbot)
 
 
+@pytest.mark.styled
 def test_what_is_typed_shows_in_the_lattice(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
@@ -205,6 +209,7 @@ def test_weights_wait_for_a_planner_that_looks_at_them(
     assert bench.work.parameters.get("weights") is None
 
 
+@pytest.mark.styled
 def test_a_weight_is_typed_and_stepped(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
@@ -233,6 +238,7 @@ def form_text(panel: ProtectPanel, key: str) -> str:
     return str(text)
 
 
+@pytest.mark.styled
 def test_e_makes_a_table_exact_which_changes_errors_and_guarantee_and_one_undo_takes_it_back(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
@@ -262,6 +268,7 @@ def test_e_makes_a_table_exact_which_changes_errors_and_guarantee_and_one_undo_t
     assert settled(panel, qtbot).minimal_change == before.minimal_change
 
 
+@pytest.mark.styled
 def test_the_button_makes_a_table_exact_and_what_follows_can_neither_be_forbidden_nor_weighed(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
@@ -363,6 +370,7 @@ def test_before_epsilon_is_chosen_the_lattice_is_planned_with(
     assert "7 tables of 8" in settled(panel, qtbot).answer
 
 
+@pytest.mark.styled
 def test_the_table_says_the_same_and_every_control_is_named(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:
@@ -475,6 +483,7 @@ def test_what_exactness_costs_stands_above_the_fold_in_a_small_window(
     qtbot.waitUntil(lambda: not caution.visibleRegion().isEmpty())
 
 
+@pytest.mark.styled
 def test_a_slow_planner_that_was_stopped_is_offered_and_computed_on_demand(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, opened: Open
 ) -> None:

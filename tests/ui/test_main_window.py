@@ -38,6 +38,8 @@ from tests.helpers.memory_settings import MemorySettings, PlainSettings
 from tests.helpers.sample_charts import size_chart
 from tests.helpers.waiting import PATIENCE_SECONDS
 
+pytestmark = pytest.mark.plain
+
 VIEW_MENU = MENUS.index("view")
 TITLES = ("Data", "Attributes", "Hierarchies", "Protect", "Compare", "Review and export")
 
@@ -146,10 +148,12 @@ def panel(window: MainWindow) -> SomePanel:
     return current
 
 
+@pytest.mark.styled
 def test_the_sweep_finds_nothing(window: MainWindow) -> None:
     assert findings(window) == []
 
 
+@pytest.mark.styled
 def test_the_sweep_finds_a_nameless_field(window: MainWindow) -> None:
     panel(window).line.setAccessibleName("")
     panel(window).line.setToolTip("")
@@ -163,6 +167,7 @@ def test_keys_go_to_panels_and_tell_them(window: MainWindow, qtbot: QtBot) -> No
     assert panel(window).isVisible()
 
 
+@pytest.mark.styled
 def test_a_click_in_the_navigation_goes_to_a_panel(window: MainWindow, qtbot: QtBot) -> None:
     rect = part(window, Navigation).visualItemRect(part(window, Navigation).item(2))
     with qtbot.waitSignal(window.panelChanged) as changed:
@@ -434,6 +439,7 @@ def test_a_question_is_answered_by_keyboard(window: MainWindow, qtbot: QtBot) ->
     assert band_of(window).isHidden()
 
 
+@pytest.mark.styled
 def test_a_message_pushes_nothing_away_under_the_mouse(window: MainWindow, qtbot: QtBot) -> None:
     parts = window.current_panel.findChildren(QAbstractButton)
     before = {part: part.mapTo(window, QPoint()) for part in parts if part.isVisible()}
@@ -444,6 +450,7 @@ def test_a_message_pushes_nothing_away_under_the_mouse(window: MainWindow, qtbot
     assert {part: part.mapTo(window, QPoint()) for part in before} == before
 
 
+@pytest.mark.styled
 def test_large_text_leaves_the_window_to_the_work(window: MainWindow, theme: ThemeManager) -> None:
     window.resize(1366, 740)
     usual = part(window, Navigation).minimumWidth()
@@ -453,6 +460,7 @@ def test_large_text_leaves_the_window_to_the_work(window: MainWindow, theme: The
     assert part(window, Navigation).minimumWidth() == usual
 
 
+@pytest.mark.styled
 def test_the_splitter_is_where_it_was_left(qtbot: QtBot, hub: JobHub, theme: ThemeManager) -> None:
     settings = MemorySettings()
     first = MainWindow(hub, theme, settings, [PanelEntry("a", "A", SomePanel(theme, "A"))])

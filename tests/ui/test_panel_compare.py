@@ -28,6 +28,8 @@ from tests.helpers.events import settle
 from tests.helpers.people_plan import open_plan, write_people
 from tests.helpers.sitting import shown
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ComparePanel:
@@ -59,6 +61,7 @@ def pin_button(panel: ComparePanel, card: int, pin: str) -> QToolButton:
     return next(button for button in buttons if button.text() == pin)
 
 
+@pytest.mark.styled
 def test_empty_it_says_how_to_keep_a_candidate(panel: ComparePanel, qtbot: QtBot) -> None:
     go = next(one for one in panel.findChildren(QPushButton) if one.isVisible())
     with qtbot.waitSignal(panel.wantsPanel) as asked:
@@ -86,6 +89,7 @@ def test_pins_move_by_button_and_by_point(three: ComparePanel, qtbot: QtBot) -> 
     assert "chart:risk" not in three.pages
 
 
+@pytest.mark.styled
 def test_no_width_cuts_the_cards_in_german(german: None, three: ComparePanel) -> None:
     for width in range(640, 1200, 40):
         three.resize(width, 700)
@@ -213,6 +217,7 @@ def test_the_table_says_better_by_shape_and_word(three: ComparePanel) -> None:
 
 
 @pytest.mark.parametrize("page", ["points", "table", "chart:nodes", "guarantee"])
+@pytest.mark.styled
 def test_the_sweep_finds_nothing(three: ComparePanel, page: str) -> None:
     three.show_page(page)
     assert findings(three) == []
@@ -223,6 +228,7 @@ def test_the_table_is_a_sound_model(three: ComparePanel, qtmodeltester: object) 
     qtmodeltester.check(three._model)  # type: ignore[attr-defined]
 
 
+@pytest.mark.styled
 def test_it_fits_the_smallest_window(
     three: ComparePanel, theme: ThemeManager, qtbot: QtBot
 ) -> None:

@@ -28,6 +28,8 @@ from dpdesk.ui.workbench import Workbench
 from tests.helpers.a11y import findings
 from tests.helpers.people_plan import bench_at
 
+pytestmark = pytest.mark.plain
+
 ROWS = 900
 
 
@@ -441,6 +443,7 @@ def test_reading_a_large_file_shows_progress_and_can_be_stopped(
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.styled
 def test_every_control_has_a_name_a_tooltip_and_a_place_in_the_tab_order(
     qtbot: QtBot,
     workbench: Workbench,
@@ -459,6 +462,7 @@ def test_every_control_has_a_name_a_tooltip_and_a_place_in_the_tab_order(
     assert findings(panel) == []
 
 
+@pytest.mark.styled
 def test_the_smallest_window_at_twice_the_text_size_clips_no_button(
     qtbot: QtBot, workbench: Workbench, panel: DataPanel, theme: ThemeManager, people: Path
 ) -> None:
@@ -499,6 +503,7 @@ def told(panel: DataPanel) -> str:
     return "\n".join(one.text() for one in panel.findChildren(QLabel) if one.isVisible())
 
 
+@pytest.mark.styled
 def test_rows_are_sorted_by_a_heading_as_numbers_and_come_back(
     qtbot: QtBot, panel: DataPanel, workbench: Workbench, tmp_path: Path
 ) -> None:
@@ -528,6 +533,7 @@ def test_rows_are_sorted_by_a_heading_as_numbers_and_come_back(
     assert cells(panel, qtbot, 1) == weights
 
 
+@pytest.mark.styled
 def test_the_menu_of_a_cell_keeps_rows_like_it_and_a_button_brings_all_back(
     qtbot: QtBot, panel: DataPanel, workbench: Workbench, people: Path
 ) -> None:
@@ -550,6 +556,7 @@ def test_the_menu_of_a_cell_keeps_rows_like_it_and_a_button_brings_all_back(
     assert findings(panel) == []
 
 
+@pytest.mark.styled
 def test_a_text_is_found_by_keys_and_its_rows_alone_can_be_seen(
     qtbot: QtBot, panel: DataPanel, workbench: Workbench, people: Path
 ) -> None:

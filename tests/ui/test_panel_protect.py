@@ -33,6 +33,8 @@ from tests.helpers.people_plan import (
 )
 from tests.helpers.sitting import shown
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
@@ -50,6 +52,7 @@ def ready(panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path) -
     return panel
 
 
+@pytest.mark.styled
 def test_what_is_said_of_a_setting_pushes_no_picture_away_under_the_mouse(
     ready: ProtectPanel,
 ) -> None:
@@ -169,6 +172,7 @@ def test_the_numbers_are_those_of_a_run(
     assert any(f"Rows kept: {figures['rows_kept'].value:,.0f}." in text for text in shown)
 
 
+@pytest.mark.styled
 def test_the_line_at_k_can_be_dragged_and_moved_by_keys(
     ready: ProtectPanel, bench: Workbench, qtbot: QtBot
 ) -> None:
@@ -589,16 +593,19 @@ def test_the_guarantee_is_readable_whole(ready: ProtectPanel) -> None:
 
 
 @pytest.mark.parametrize("page", ["risk", "nodes", "guarantee", "figures"])
+@pytest.mark.styled
 def test_the_sweep_finds_nothing(ready: ProtectPanel, page: str) -> None:
     ready.result.deck.show_page(page)
     assert findings(ready) == []
 
 
+@pytest.mark.styled
 def test_the_sweep_finds_nothing_when_empty(panel: ProtectPanel) -> None:
     assert findings(panel) == []
 
 
 @pytest.mark.parametrize(("size", "percent"), [((900, 590), 100), ((1500, 900), 200)])
+@pytest.mark.styled
 def test_nothing_is_wider_than_the_panel(
     ready: ProtectPanel, theme: ThemeManager, qtbot: QtBot, size: tuple[int, int], percent: int
 ) -> None:

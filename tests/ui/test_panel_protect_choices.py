@@ -22,6 +22,8 @@ from tests.helpers.a11y import findings
 from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown, take_from_data
 
+pytestmark = pytest.mark.plain
+
 PLAN = """version = 1
 [source]
 path = "people.csv"
@@ -51,6 +53,7 @@ def opened(
     qtbot.waitUntil(lambda: not bench.stale and not panel.busy)
 
 
+@pytest.mark.styled
 def test_the_form_shows_what_is_chosen_and_counts_nothing(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -27,6 +27,8 @@ from tests.helpers.cubes import people, write_plan, write_register
 from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.fixture
 def panel(bench: Workbench, theme: ThemeManager, qtbot: QtBot) -> ProtectPanel:
@@ -141,6 +143,7 @@ def test_dimensions_are_checked_with_the_space_bar(
     assert bench.work.parameters["dimensions"] == ("region", "age")
 
 
+@pytest.mark.styled
 def test_values_of_the_data_become_categories_only_once_confirmed(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -186,6 +189,7 @@ def test_categories_are_proposed_for_all_dimensions_at_once_in_words_of_the_form
     assert form.domains.missing == ()
 
 
+@pytest.mark.styled
 def test_the_category_of_empty_fields_is_seen_and_survives_what_is_typed(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -205,6 +209,7 @@ def test_the_category_of_empty_fields_is_seen_and_survives_what_is_typed(
     settled(panel, qtbot)
 
 
+@pytest.mark.styled
 def test_a_list_in_one_line_is_refused_and_split_by_a_button(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -273,6 +278,7 @@ def test_newer_settings_stop_a_plan_that_takes_long(
     assert str(bench.work.parameters["epsilon"]) == "1.25"
 
 
+@pytest.mark.styled
 def test_every_control_of_the_form_is_named_and_explained(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -347,6 +353,7 @@ def drag(surface: PlotSurface, qtbot: QtBot, *, upright: bool, by: QPoint) -> No
     qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=place + by)
 
 
+@pytest.mark.styled
 def test_the_line_at_epsilon_can_be_dragged_and_moved_by_keys(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -363,6 +370,7 @@ def test_the_line_at_epsilon_can_be_dragged_and_moved_by_keys(
     assert float(str(bench.work.parameters["epsilon"])) > chart.x_limit
 
 
+@pytest.mark.styled
 def test_a_dragged_error_solves_the_epsilon_that_reaches_it(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -456,6 +464,7 @@ def test_the_ledger_says_beforehand_what_a_release_leaves(
     assert not (bench.context.home / "ledger.sqlite").exists()
 
 
+@pytest.mark.styled
 def test_the_categories_are_tried_on_the_data_before_anything_is_spent(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:

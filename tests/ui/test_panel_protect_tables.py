@@ -35,6 +35,8 @@ from tests.helpers.fits import misfits
 from tests.helpers.people_plan import open_plan
 from tests.helpers.sitting import shown
 
+pytestmark = pytest.mark.plain
+
 PLAN = """version = 1
 [source]
 path = "firms.csv"
@@ -84,6 +86,7 @@ def texts(page: PivotPage) -> list[list[str]]:
     ]
 
 
+@pytest.mark.styled
 def test_cells_show_their_status_and_groups_fold(panel: ProtectPanel, qtbot: QtBot) -> None:
     panel.result.deck.show_page("cells-page")
     page = panel.result.cells
@@ -122,6 +125,7 @@ def test_cells_show_their_status_and_groups_fold(panel: ProtectPanel, qtbot: QtB
     assert findings(panel) == []
 
 
+@pytest.mark.styled
 def test_labels_of_lines_stand_exactly_beside_their_cells(panel: ProtectPanel) -> None:
     panel.result.deck.show_page("cells-page")
     grid = panel.result.cells.grid
@@ -134,6 +138,7 @@ def labels(page: PivotPage) -> list[str]:
     return [one.text() for one in page.findChildren(QLabel) if one.isVisible()]
 
 
+@pytest.mark.styled
 def test_all_that_is_told_of_a_cell_can_be_read(
     panel: ProtectPanel, theme: ThemeManager, qtbot: QtBot
 ) -> None:
@@ -226,6 +231,7 @@ def set_by_hand(page: PivotPage, place: int, qtbot: QtBot) -> None:
     page.hand.activated.emit(place)
 
 
+@pytest.mark.styled
 def test_the_status_of_a_cell_is_set_where_it_is_looked_at(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot
 ) -> None:
@@ -251,6 +257,7 @@ def test_the_status_of_a_cell_is_set_where_it_is_looked_at(
     assert findings(panel) == []
 
 
+@pytest.mark.styled
 def test_statuses_of_linked_tables_are_set_by_the_name_of_the_table(
     panel: ProtectPanel, bench: Workbench, qtbot: QtBot
 ) -> None:
@@ -450,6 +457,7 @@ def test_a_category_without_text_has_words(theme: ThemeManager, hub: JobHub, qtb
     assert "All" not in heads
 
 
+@pytest.mark.styled
 def test_a_long_table_asks_for_the_cells_in_sight_alone(
     theme: ThemeManager, hub: JobHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -565,6 +573,8 @@ measure = { ratio = "turnover", by = "staff", decimals = 1 }
 """
 
 
+@pytest.mark.styled
+@pytest.mark.styled
 def test_ratios_stand_next_to_their_sums_and_tell_why_they_are_suppressed(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -609,6 +619,7 @@ def test_ratios_stand_next_to_their_sums_and_tell_why_they_are_suppressed(
     assert findings(panel) == []
 
 
+@pytest.mark.styled
 def test_the_line_above_a_table_may_wrap_and_covers_nothing(
     hub: JobHub, theme: ThemeManager, qtbot: QtBot
 ) -> None:

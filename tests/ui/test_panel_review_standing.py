@@ -21,6 +21,8 @@ from tests.helpers.asking import ScriptedAsker
 from tests.helpers.counting import counted_verifications
 from tests.helpers.signers import AUTHOR, FIRST, Person, people, write_plan
 
+pytestmark = pytest.mark.plain
+
 Two = tuple[Person, Person]
 
 
@@ -80,6 +82,7 @@ def room(qtbot: QtBot, author: Person, hub: JobHub, theme: ThemeManager) -> Iter
         made.bench.close()
 
 
+@pytest.mark.styled
 def test_an_opened_release_shows_who_signed_and_that_votes_are_sealed(
     room: Room, author: Person
 ) -> None:

@@ -23,6 +23,8 @@ from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import SOURCE, write_source
 from tests.helpers.sitting import Sitting
 
+pytestmark = pytest.mark.plain
+
 
 class Office(Sitting):
     """A desk, a person who answers its file choosers, and a second program."""
@@ -99,6 +101,7 @@ def plan(tmp_path: Path) -> Path:
     return write_source(tmp_path / "work")
 
 
+@pytest.mark.styled
 def test_a_new_project_takes_the_work_and_says_that_it_saves(office: Office, plan: Path) -> None:
     path = plan.parent / "study.dpdesk"
     office.open(plan)

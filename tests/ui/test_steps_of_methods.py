@@ -18,6 +18,8 @@ from tests.helpers.memory_settings import MemorySettings
 from tests.helpers.releases import SOURCE, write_source
 from tests.helpers.sitting import Sitting
 
+pytestmark = pytest.mark.plain
+
 
 @pytest.fixture
 def sitting(

@@ -16,6 +16,8 @@ from dpdesk.ui.theme import ThemeManager
 from tests.helpers.releases import SOURCE, write_source
 from tests.helpers.sitting import Sitting
 
+pytestmark = pytest.mark.plain
+
 
 class Office(Sitting):
     """A desk with the plan open, and a person at it."""
