@@ -198,7 +198,7 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientBot:
 
 
 WINDOW_TESTS = frozenset(("ui", "e2e"))
-FULL_EVERY = 25
+FULL_EVERY = 100
 
 
 class _Collector:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.no_network import can_forbid
+from tests.helpers.releases import write_source
 from tests.helpers.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +59,7 @@ def test_commands_need_no_internet(
 
 
 def test_the_window_needs_no_internet(tmp_path: Path, private_home: Path) -> None:
-    plan, out = str(PLANS / "research-file.toml"), tmp_path / "release"
+    plan, out = str(write_source(tmp_path / "work")), tmp_path / "release"
     code = f"from tests.helpers.window_script import main; main('quit', {plan!r}, {str(out)!r})"
     done = _without(private_home, code)
     assert (done.returncode, done.stdout.split()) == (0, ["released"]), done.stderr

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.releases import write_source
 from tests.helpers.waiting import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
-PLAN = ROOT / "resources" / "sample" / "plans" / "research-file.toml"
+LARGE = ROOT / "resources" / "sample" / "plans" / "research-file.toml"
 REMARK = "This plugin does not support propagateSizeHints()"  # Qt's own, without a display
 
 
@@ -27,9 +28,10 @@ REMARK = "This plugin does not support propagateSizeHints()"  # Qt's own, withou
 def test_the_program_ends_cleanly_after_work(
     tmp_path: Path, private_home: Path, end: str, told: list[str]
 ) -> None:
+    plan = LARGE if end == "busy" else write_source(tmp_path / "work")
     out = tmp_path / "release"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.helpers.window_script", end, str(PLAN), str(out)],
+        [sys.executable, "-m", "tests.helpers.window_script", end, str(plan), str(out)],
         cwd=ROOT,
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "DPDESK_HOME": str(private_home)},
         capture_output=True,
