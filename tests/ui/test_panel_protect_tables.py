@@ -574,7 +574,6 @@ measure = { ratio = "turnover", by = "staff", decimals = 1 }
 
 
 @pytest.mark.styled
-@pytest.mark.styled
 def test_ratios_stand_next_to_their_sums_and_tell_why_they_are_suppressed(
     bench: Workbench, theme: ThemeManager, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -609,7 +608,7 @@ def test_ratios_stand_next_to_their_sums_and_tell_why_they_are_suppressed(
     assert "Suppressed, because the cell is suppressed in" in told
     assert "readers can tell that it is at least" in told
     total = told_of(page, 0, 0, qtbot)
-    assert "Published, as in `turnover` and `staff`: everyone who has both can compute it." in total
+    assert "Published, as in “turnover” and “staff”: everyone who has both can compute it." in total
     form = made.settings.form
     assert form is not None
     assert form.values()["sliding"] == 0.5
