@@ -127,7 +127,7 @@ _HINTS: tuple[tuple[Role, str], ...] = (
         r"|icd.*|debt.*|saving.*|assets?|wealth|crim.*|convict.*|hiv.*|drug.*|benefit.*|tax.*"
         r"|expend.*|pincp|.*incp|einkommen.*|lohn.*|gehalt.*|(er|vor)?krank.*|behinderung.*|gesundheit.*"
         r"|schulden|salaire.*|revenus?|maladie.*|santé|sante|handicap.*|ingresos?|salario|sueldo"
-        r"|[ph]y\d{3}[gn]?|ph\d{3}[a-z]?"
+        r"|[ph]y\d{3}[gn]?|ph\d{3}[a-z]?|povpip|d(ear|eye|rem|phy|drs|out|vet)"
         r"|depress.*|suicid.*|smok.*|cigar.*|alcoh.*|alc(abuse|sol)|rauch.*|alkohol.*|tabac.*"
         r"|enfermedad.*|salud|reddito|stipendio|malattia|disab.*|(netto|brutto)(?!.*gewicht).*",
     ),

@@ -50,6 +50,7 @@ def suggest(
         ("w_partner", Role.INSENSITIVE),
         ("colour", Role.INSENSITIVE),
         ("py010n", Role.SENSITIVE),
+        ("DPHY", Role.SENSITIVE),
         ("HY040G", Role.SENSITIVE),
         ("pl030", Role.QUASI_IDENTIFIER),
         ("placesize", Role.QUASI_IDENTIFIER),
