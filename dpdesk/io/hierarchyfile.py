@@ -24,6 +24,7 @@ TREE, RECODING = ".hrc", ".grc"
 _TOP = "*"
 _RANGE = re.compile(r"(\d*)\s*-\s*(\d*)")
 _MOST_CODES = 100_000
+_MOST_LEVELS = 1_000
 _LISTED = 5
 
 
@@ -356,6 +357,18 @@ def _rows(text: str, delimiter: str, where: str) -> list[list[str]]:
 
 
 def _checked(attribute: str, rows: list[list[str]], where: str) -> Hierarchy:
+    levels = max(map(len, rows), default=0)
+    if levels > _MOST_LEVELS:
+        raise InputError(
+            "hierarchy.levels",
+            msg(
+                "{where}: found {levels:,} columns, expected at most {most:,}.",
+                where=where,
+                levels=levels,
+                most=_MOST_LEVELS,
+            ),
+            hint="Check that the lines of the file end where its rows do.",
+        )
     try:
         return Hierarchy.from_rows(attribute, rows, where)
     except InputError as error:

@@ -55,7 +55,9 @@ def look(request: ReadRequest) -> ReadDone:
     book, told = _labels(path, names)
     notes = Notes()
     empty: tuple[int, ...] = ()
-    if request.limit is None:
+    if request.limit is not None:
+        _refuse_swollen_head(path, rows, request.limit)
+    else:
         _refuse_swollen(path, rows)
         _note_values(path, names, notes)
         empty = _read_again(path, notes)
@@ -85,6 +87,33 @@ def _refuse_swollen(path: Path, rows: int) -> None:
     finally:
         con.close()
     check_swollen(path.name, held, rows * len(described), path.stat().st_size)
+
+
+def _refuse_swollen_head(path: Path, rows: int, limit: int) -> None:
+    """The same of the first rows alone, of which each text is taken once."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow.parquet import ParquetFile
+
+    held = 0
+    try:
+        with path.open("rb") as file, ParquetFile(file) as parquet:
+            texts = [field.name for field in parquet.schema_arrow if _is_text(field.type)]
+        with path.open("rb") as file, ParquetFile(file, read_dictionary=texts) as parquet:
+            batch = next(parquet.iter_batches(limit, columns=texts), None)
+            for column in () if batch is None else batch.columns:
+                if pa.types.is_dictionary(column.type):
+                    lengths = pc.binary_length(column.dictionary).take(column.indices)
+                    held += pc.sum(lengths).as_py() or 0
+    except (pa.ArrowException, OSError):  # what it cannot read is told where it is read
+        return
+    check_swollen(path.name, held, min(rows, limit) * max(1, len(texts)), path.stat().st_size)
+
+
+def _is_text(kind: pyarrow.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 
 
 @contextmanager
@@ -117,7 +146,9 @@ def _shape(path: Path) -> tuple[tuple[str, ...], int]:
         schema = parquet.schema_arrow
         names = tuple(schema.names)
         rows = int(parquet.metadata.num_rows)
+        unpacked = _unpacked(parquet)
     check_width(path.name, len(names))
+    check_swollen(path.name, unpacked, rows * len(names), path.stat().st_size)
     _check_types(path, schema)
     _check_decimals(path, schema)
     _check_names(path, names)
@@ -132,6 +163,16 @@ def _shape(path: Path) -> tuple[tuple[str, ...], int]:
             ),
         )
     return names, rows
+
+
+def _unpacked(parquet: ParquetFile) -> int:
+    """How many bytes the pages say that they take, each of which is unpacked as a whole."""
+    groups = (parquet.metadata.row_group(j) for j in range(parquet.num_row_groups))
+    return sum(
+        group.column(j).total_uncompressed_size
+        for group in groups
+        for j in range(group.num_columns)
+    )
 
 
 def _check_names(path: Path, names: tuple[str, ...]) -> None:

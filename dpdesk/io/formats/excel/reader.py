@@ -17,6 +17,7 @@ from xml.parsers import expat
 from dpdesk.core.errors import DpdeskError, InputError
 from dpdesk.core.labels import Variable
 from dpdesk.core.messages import msg
+from dpdesk.io.failures import check_swollen
 from dpdesk.io.formats.columns import check_names
 from dpdesk.io.formats.endings import chosen
 from dpdesk.io.formats.excel.cells import Row, SheetCells, column_letters
@@ -53,6 +54,7 @@ class WorkbookReader:
         self._path = Path(request.path)
         self.notes = Notes()
         self.rows: int | None = None
+        self._held = self._values = 0
         self._opened: Generator[Row, None, None] | None = None
         self._left: Iterator[Row]
         try:
@@ -204,9 +206,17 @@ class WorkbookReader:
             if not batch:
                 return
             done += len(batch)
+            self._check_swollen(batch)
             if self.rows is not None and done > self.rows:
                 self.rows = None  # the sheet stated a wrong size
             yield tuple(Values(pa.array(texts, pa.string())) for texts in zip(*batch, strict=True))
+
+    def _check_swollen(self, batch: list[list[str]]) -> None:
+        """Raise InputError ``read.swollen``: one shared text may stand in every row."""
+        self._held += sum(sum(map(len, row)) for row in batch)
+        self._values += len(batch) * len(self.variables)
+        stored = self._path.stat().st_size
+        check_swollen(self._path.name, self._held, self._values, stored)
 
     def _table_rows(self) -> Iterator[list[str]]:
         """The rows below the header, those without any value among them, up to the last value."""

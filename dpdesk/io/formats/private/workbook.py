@@ -32,6 +32,9 @@ class PrivateWorkbook(WorkbookReader):
     def _note_totals(self, sheet: Sheet) -> None:
         """Nothing is told, and what lies beside the sheet (links of cells too) is not read."""
 
+    def _check_swollen(self, batch: list[list[str]]) -> None:
+        """One row could reach the limit."""
+
     def _head(self, request: ReadRequest) -> list[str]:
         if request.header is not False:
             return super()._head(request)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
+from dpdesk.io.failures import check_swollen
 from dpdesk.io.formats.endings import Endings
 from dpdesk.io.formats.numbers import number_text
 from dpdesk.io.formats.stat_faults import breaks_off, note_cut, nul_in_text
@@ -202,13 +203,14 @@ def _note(notes: Notes, name: str, numbers: Any, odd: NDArray[np.bool_], start: 
 
 def _refuse_nul(
     file: IO[bytes], layout: DtaLayout, names: Sequence[str], rows: int, path: Path
-) -> list[int] | None:
+) -> dict[int, int] | None:
     """Follow the long texts, which stand in the order of the rows that have them first.
 
-    What cells of all of them hold; None when there are more than those of ``rows``.
+    What cells of all of them hold, with the bytes of each; None when there are more than those of
+    ``rows``.
     """
     head = struct.Struct(f"{layout.order}3sI{'I' if layout.wide == 4 else 'Q'}BI")
-    keys: list[int] = []
+    keys: dict[int, int] = {}
     whole = rows == layout.rows
     file.seek(layout.texts)
     while (raw := file.read(head.size)).startswith(_MARK):
@@ -225,7 +227,7 @@ def _refuse_nul(
             raise nul_in_text(path.name, row, names[column - 1])
         if layout.release == _IN_ANY_ENCODING and not _is_utf8(text):
             raise _no_utf8(path.name, row, names[column - 1])
-        keys.append(_key(layout, column, row))
+        keys[_key(layout, column, row)] = length
     return keys
 
 
@@ -261,10 +263,15 @@ def _key(layout: DtaLayout, column: int, row: int) -> int:
 
 
 def _refuse_nowhere(
-    file: IO[bytes], layout: DtaLayout, names: Sequence[str], keys: list[int], path: Path
+    file: IO[bytes], layout: DtaLayout, names: Sequence[str], keys: dict[int, int], path: Path
 ) -> None:
-    """Raise InputError ``read.damaged`` for the first cell that points to no long text."""
-    known = np.array([0, *keys], np.uint64)
+    """Raise InputError ``read.damaged`` for the first cell that points to no long text.
+
+    ``read.swollen`` where all cells together point to more than a file of its size should hold.
+    """
+    known, sizes = np.array([0, *keys], np.uint64), np.array([0, *keys.values()], np.int64)
+    order = np.argsort(known)
+    held = 0
     file.seek(layout.start)
     size = max(1, _BYTES // layout.row_bytes)
     for start in range(0, layout.rows, size):
@@ -276,9 +283,12 @@ def _refuse_nowhere(
             cells = np.ascontiguousarray(table[:, at : at + 8]).view(f"{layout.order}u8")[:, 0]
             bad = np.flatnonzero(~np.isin(cells, known))
             lost += [(int(bad[0]), j)] if len(bad) else []
+            places = np.minimum(np.searchsorted(known, cells, sorter=order), len(known) - 1)
+            held += int(sizes[order[places]].sum())
         if lost:
             row, j = min(lost)
             what = msg(
                 "column `{names}` points to a long text that the file does not have", names=names[j]
             )
             raise damaged(path.name, what, start + row + 1)
+    check_swollen(path.name, held, layout.rows * layout.columns, path.stat().st_size)

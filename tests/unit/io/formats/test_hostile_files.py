@@ -11,8 +11,10 @@ import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
@@ -27,6 +29,8 @@ from dpdesk.io.formats.databases import sqlite_file
 from dpdesk.io.formats.excel import parts as workbook_parts
 from dpdesk.io.formats.request import ReadRequest
 from dpdesk.io.formats.worker import read_table
+from dpdesk.io.hierarchyfile import open_hierarchy
+from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.sav_bytes import write_sav_bytes
@@ -392,3 +396,55 @@ def test_texts_that_a_small_file_makes_do_not_fill_the_memory(
             with pytest.raises(InputError, match="the texts in it would take") as caught:
                 read_table(asked, lambda made: None)
             assert caught.value.code == "read.swollen"
+
+
+@pytest.mark.parametrize("release", [117, 118])
+def test_a_long_text_of_stata_that_every_row_points_to_is_counted_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: Literal[117, 118]
+) -> None:
+    monkeypatch.setattr(failures, "_SWOLLEN", 0)
+    for letters in (3_000, 1_000_000):
+        path = tmp_path / f"{letters}.dta"
+        frame = pd.DataFrame({"a": range(500), "t": ["z" * letters] * 500})
+        frame.to_stata(path, version=release, write_index=False, convert_strl=["t"])
+        asked = ReadRequest(str(path), str(tmp_path / f"{letters}.parquet"), "dta")
+        if letters == 3_000:
+            assert read_table(asked, lambda made: None).rows == 500
+            continue
+        with pytest.raises(InputError, match="the texts in it would take 500,000,500 bytes"):
+            read_table(asked, lambda made: None)
+
+
+def test_a_shared_text_of_a_workbook_is_counted_for_each_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "_SWOLLEN", 0)
+    parts = _parts(tmp_path)
+    rows = "".join(f'<row r="{j}"><c r="A{j}" t="s"><v>0</v></c></row>' for j in range(3, 400))
+    sheet = parts[SHEET].replace("</sheetData>", f"{rows}</sheetData>")
+    for letters in (900, 900_000):
+        texts = parts[STRINGS].replace(">name<", f">{'z' * letters}<")
+        path = _packed(tmp_path, parts | {SHEET: sheet, STRINGS: texts})
+        asked = ReadRequest(str(path), str(tmp_path / f"{letters}.parquet"), "xlsx", header=False)
+        if letters == 900:
+            assert read_table(asked, lambda made: None).rows == 399
+            continue
+        with pytest.raises(InputError, match="the texts in it would take") as caught:
+            read_table(asked, lambda made: None)
+        assert caught.value.code == "read.swollen"
+
+
+def test_the_first_rows_of_a_small_file_do_not_fill_the_memory(tmp_path: Path) -> None:
+    """They are shown as soon as a file is chosen, in the process of the window."""
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 300), pa.array(["z" * 4_000_000]))
+    parquet.write_table(pa.table({"x": column}), tmp_path / "a.parquet", compression="zstd")
+    problem = preview_source(SourceSpec("a.parquet"), tmp_path).problem
+    assert problem is not None
+    assert problem.code == "read.swollen"
+
+
+def test_a_hierarchy_of_one_endless_line_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "age.csv"
+    path.write_text(";".join(f"x{j}" for j in range(1_001)) + "\n", "utf-8")
+    with pytest.raises(InputError, match="found 1,001 columns, expected at most 1,000"):
+        open_hierarchy(path, "age")
