@@ -362,9 +362,9 @@ def _checked(attribute: str, rows: list[list[str]], where: str) -> Hierarchy:
         raise InputError(
             "hierarchy.levels",
             msg(
-                "{where}: found {levels:,} columns, expected at most {most:,}.",
-                where=where,
-                levels=levels,
+                "{name}: found {n:,} columns, expected at most {most:,}.",
+                name=where,
+                n=levels,
                 most=_MOST_LEVELS,
             ),
             hint="Check that the lines of the file end where its rows do.",

@@ -41,7 +41,7 @@ class Cells:
     """The values of a column within a row: its first slot of 8 bytes, the slots of each segment.
 
     A text of more than 255 bytes is kept in several segments; a number has one slot.
-    ``shown_as_text`` is what its format says.
+    ``shown_as_text`` is what one of its formats says.
     """
 
     start: int
@@ -96,7 +96,7 @@ class _Record:
     slots: int
     name: bytes
     label: bytes | None = None
-    form: int = 0
+    as_text: bool = False
 
 
 def read_layout(path: Path) -> SavLayout:
@@ -261,7 +261,7 @@ class _Dictionary:
         )  # fmt: skip
 
     def _variable(self) -> None:
-        width, has_label, missing, form, _ = self._ints(5)
+        width, has_label, missing, *forms = self._ints(5)
         name, label = self._file.read(8), None
         self.places += 1
         if has_label:
@@ -270,8 +270,9 @@ class _Dictionary:
         if width > _SEGMENT:
             raise ValueError("a text wider than a segment")
         if width >= 0:
+            as_text = any(form >> 16 & 0xFF == _TEXT_FORM for form in forms)
             slots = max(1, -(-width // SLOT))
-            self._records.append(_Record(width, slots, name.rstrip(b" \0").upper(), label, form))
+            self._records.append(_Record(width, slots, name.rstrip(b" \0").upper(), label, as_text))
 
     def _bytes(self, size: int, step: int = 1) -> bytes:
         """Bytes, and what fills them up to a multiple of ``step``."""
@@ -400,7 +401,6 @@ class _Dictionary:
             segments = tuple(part.slots for part in parts)
             if len(parts) < count:
                 raise ValueError("a long text without its last segments")
-            shown_as_text = record.form >> 16 & 0xFF == _TEXT_FORM
-            yield Cells(start, segments, record.width == 0, shown_as_text)
+            yield Cells(start, segments, record.width == 0, record.as_text)
             start += sum(segments)
             at += count
