@@ -449,6 +449,7 @@ ENTERED: dict[str, tuple[str, ...]] = {
     "review/review_picture": ("review",),
     "risk": ("risk of a plan", "risk of a release", "assess"),
     "running": ("run",),
+    "self_check": ("run", "verify"),
     "shops": ("offer", "buy"),
     "verifying": ("verify",),
     "private/checking": ("verify",),
