@@ -162,12 +162,16 @@ class ClaimCheck:
 
 @dataclass(frozen=True)
 class GroupSizes:
-    """Sizes of the groups of equal rows on some columns: groups, rows, smallest, Σ size²."""
+    """Sizes of the groups of equal rows on some columns: groups, rows, smallest, Σ size².
+
+    ``alone`` are the groups of one row; sizes found in different ways are compared without it.
+    """
 
     groups: int
     rows: int
     smallest: int
     sum_of_squares: int
+    alone: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)

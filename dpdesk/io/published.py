@@ -229,13 +229,14 @@ class PublishedCsv:
 
         if not columns:
             rows = self.rows
-            return GroupSizes(int(rows > 0), rows, rows, rows * rows)
+            return GroupSizes(int(rows > 0), rows, rows, rows * rows, int(rows == 1))
         counts = self.counted(columns, token).column("rows")
         if len(counts) == 0:
             return GroupSizes(0, 0, 0, 0)
         sizes = counts.to_numpy()
         squares = sum(int(size) ** 2 * int(times) for size, times in _histogram(sizes))
-        return GroupSizes(len(sizes), int(sizes.sum()), int(pc.min(counts).as_py()), squares)
+        least, alone = int(pc.min(counts).as_py()), int((sizes == 1).sum())
+        return GroupSizes(len(sizes), int(sizes.sum()), least, squares, alone)
 
     def value_counts(self, column: str, token: CancelToken) -> Mapping[str, int]:
         """Rows per distinct text of one column; KeyError for an unknown column."""

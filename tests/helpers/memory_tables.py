@@ -115,9 +115,8 @@ class MemoryPublished:
     def group_sizes(self, columns: Sequence[str], token: CancelToken) -> GroupSizes:
         token.check()
         sizes = list(self._counts(columns).values())
-        return GroupSizes(
-            len(sizes), sum(sizes), min(sizes, default=0), sum(size * size for size in sizes)
-        )
+        squares, least = sum(size * size for size in sizes), min(sizes, default=0)
+        return GroupSizes(len(sizes), sum(sizes), least, squares, sizes.count(1))
 
     def value_counts(self, column: str, token: CancelToken) -> Mapping[str, int]:
         token.check()

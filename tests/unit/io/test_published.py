@@ -50,6 +50,7 @@ def test_groups_and_counts_are_those_of_plain_python(
     assert found.rows == len(rows)
     assert found.smallest == min(groups.values(), default=0)
     assert found.sum_of_squares == sum(size**2 for size in groups.values())
+    assert found.alone == sum(size == 1 for size in groups.values())
     assert table.value_counts("y", token) == Counter(row[1] for row in rows)
 
 
