@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _SMALL_CAPITALS = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ"
 _LISU = "ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ"
@@ -76,11 +77,12 @@ _TITLES, _DEGREES = frozenset(_TITLE_WORDS.split()), frozenset(_DEGREE_WORDS.spl
 _SPACED = re.compile(r"[\s,]+\(?(?:ph\.\s?d|d\.\s?phil|[mb]\.\s?(?:a|sc|ed)|m\.\s?d)\b\.?\)?", re.I)
 
 
+@lru_cache(maxsize=1_024)
 def ways_to_write(name: str) -> tuple[str, str]:
     """What two names of persons share, either or both, where they may be one person's.
 
     Each is a :func:`likeness` without titles and degrees: of the words as they stand, and of the
-    words in alphabetical order.
+    words in alphabetical order. A review asks it of its few names at each step of each decision.
     """
     plain = re.sub(r"\bh\.\s?c\b", "hc", _SPACED.sub("", name), flags=re.I)
     words = [word for word in re.split(r"[\s.,;()/-]+", plain) if word]
