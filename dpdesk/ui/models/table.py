@@ -209,11 +209,12 @@ class CellModel(QAbstractTableModel):
             return grouped(section + 1) if shown else None
         return self.heading(section, role) if 0 <= section < self.size()[1] else None
 
-    def announce(self) -> None:
-        """Say that all cells may have changed."""
+    def announce(self, first: int = 0, last: int = -1) -> None:
+        """Say that cells may have changed: in the rows from ``first`` to ``last``, or in all."""
         rows, columns = self.size()
         if rows and columns:
-            self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, columns - 1))
+            end = rows - 1 if last < 0 else last
+            self.dataChanged.emit(self.index(first, 0), self.index(end, columns - 1))
 
 
 class TableModel(CellModel):
@@ -392,10 +393,11 @@ class ListModel(CellModel):
         """Show another table; resets only when its shape or headings differ."""
         new_columns, new_rows = tuple(columns), tuple(tuple(row) for row in rows)
         if new_columns == self._columns and len(new_rows) == len(self._rows):
-            if new_rows == self._rows:
-                return
+            pairs = enumerate(zip(self._rows, new_rows, strict=True))
+            changed = [number for number, (old, new) in pairs if old != new]
             self._rows = new_rows
-            self.announce()
+            if changed:
+                self.announce(changed[0], changed[-1])
             return
         self.set_lines(new_columns, new_rows)
 

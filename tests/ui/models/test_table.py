@@ -222,3 +222,16 @@ def test_an_endless_text_of_a_page_is_shown_cut_too(hub: JobHub, qtbot: QtBot) -
     assert str(text(model, 0, 1)).endswith("… (5,000 characters)")
     assert model.index(0, 1).data(Qt.ItemDataRole.EditRole) == "x" * 5_000
     assert model.index(0, 0).data(Qt.ItemDataRole.EditRole) is None
+
+
+def test_a_list_says_which_rows_changed_and_no_others(qtbot: QtBot) -> None:
+    rows = [(str(number), number) for number in range(9)]
+    model = ListModel(("size", "rows"), rows)
+    said: list[tuple[int, int]] = []
+    model.dataChanged.connect(lambda first, last: said.append((first.row(), last.row())))
+    model.set_table(("size", "rows"), rows)
+    assert said == []
+    rows[3], rows[5] = ("3", 30), ("5", 50)
+    model.set_table(("size", "rows"), rows)
+    assert said == [(3, 5)]
+    assert [model.row(number)[1] for number in (3, 4, 5)] == [30, 4, 50]
