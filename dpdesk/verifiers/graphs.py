@@ -18,6 +18,7 @@ from dpdesk.core.messages import msg
 from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
 from dpdesk.verifiers.cubes.exact_claim import longest_walks
+from dpdesk.verifiers.cubes.quiet import quiet_edges
 from dpdesk.verifiers.declared import (
     Column,
     ColumnRequest,
@@ -759,6 +760,8 @@ def counted_check(
         "edge-count": np.array([edges]),
     }
     fault = next(_inexact(manifest, published, true), "")
+    if not settings.any_exact:
+        fault = fault or quiet_edges(manifest, published, there, gaussian=settings.gaussian)
     status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
     found = fault or "placed again, the same"
     return [ClaimCheck(_COUNTED, status, found, MANIFEST, _COUNTED_LABEL)]

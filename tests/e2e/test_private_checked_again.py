@@ -15,7 +15,9 @@ from dpdesk.app.verifying import verify_release
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import CheckStatus
 from dpdesk.engine.methods.registered import default_registry
+from dpdesk.engine.noise import randomness
 from tests.helpers.cubes import release
+from tests.helpers.neighbours import NoNoise
 
 _CUBE = """[protection]
 method = "dp-cube"
@@ -133,3 +135,59 @@ def test_what_is_released_is_confirmed_with_its_source(
         CheckStatus.CONFIRMED,
         CheckStatus.NOT_CHECKABLE,
     }
+
+
+@pytest.mark.parametrize("consistency", ["l2", "none"])
+def test_a_release_without_its_noise_is_found_with_its_source(
+    consistency: str, context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"town": 12, "job": 9}
+    domains = {name: [f"{name}{n}" for n in range(size)] for name, size in sizes.items()}
+    lines = [f"town{n % 12},job{n * n % 9}" for n in range(3_000)]
+    (tmp_path / "people.csv").write_text("\n".join(["town,job", *lines]) + "\n", "utf-8")
+    listed = ", ".join(f"{name} = {json.dumps(each)}" for name, each in domains.items())
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'version = 1\ntitle = "T"\n[source]\npath = "people.csv"\n{_TEXT}'
+        f'types = {{ town = "text", job = "text" }}\n[budget]\npopulation = "{consistency}"\n'
+        f'[protection]\nmethod = "dp-cube"\ndimensions = {json.dumps(list(sizes))}\n'
+        f'domains = {{ {listed} }}\nconsistency = "{consistency}"\nepsilon = 1\n',
+        "utf-8",
+    )
+    data = tmp_path / "people.csv"
+    honest = release(context, plan, tmp_path / "honest").out
+    assert verify_release(honest, default_registry(), CancelToken(), silent, data).failures == ()
+    with monkeypatch.context() as patch:
+        patch.setattr(randomness, "SystemRandomness", NoNoise)
+        quiet = release(context, plan, tmp_path / "quiet").out
+    found = verify_release(quiet, default_registry(), CancelToken(), silent, data)
+    failed = [check for check in found.claims if check.status is CheckStatus.FAILED]
+    assert [check.found for check in failed] == [
+        "cuboids/2-town-job.csv has less noise than is stated"
+    ]
+
+
+def test_a_graph_without_its_noise_is_found_with_its_source(
+    context: AppContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [f"n{place}" for place in range(15)]
+    edges = [(a, b) for a in range(15) for b in range(a) if (a * b) % 4 == 1]
+    lines = [f"n{a},n{b}" for a, b in edges]
+    data = tmp_path / "edges.csv"
+    data.write_text("\n".join(["from,to", *lines]) + "\n", "utf-8")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'version = 1\ntitle = "T"\n[source]\npath = "edges.csv"\n{_TEXT}'
+        'types = { from = "text", to = "text" }\n[budget]\npopulation = "graph"\n'
+        '[protection]\nmethod = "dp-graph"\nends = ["from", "to"]\n'
+        f"nodes = {json.dumps(nodes)}\nepsilon = 1\n",
+        "utf-8",
+    )
+    honest = release(context, plan, tmp_path / "honest").out
+    assert verify_release(honest, default_registry(), CancelToken(), silent, data).failures == ()
+    with monkeypatch.context() as patch:
+        patch.setattr(randomness, "SystemRandomness", NoNoise)
+        quiet = release(context, plan, tmp_path / "quiet").out
+    found = verify_release(quiet, default_registry(), CancelToken(), silent, data)
+    failed = [check.found for check in found.claims if check.status is CheckStatus.FAILED]
+    assert failed == ["graph/edges.csv has less noise than is stated"]

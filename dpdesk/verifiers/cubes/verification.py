@@ -32,6 +32,7 @@ from dpdesk.verifiers.cubes.claimed import (
     swept_best,
 )
 from dpdesk.verifiers.cubes.exact import after_cells, exact_checks
+from dpdesk.verifiers.cubes.quiet import too_quiet
 from dpdesk.verifiers.cubes.stated import COUNT, Asked, asked_of, stated_checks
 from dpdesk.verifiers.declared import (
     Column,
@@ -565,6 +566,8 @@ def counted_check(
             return [ClaimCheck(_COUNTED, CheckStatus.FAILED, found, EVIDENCE, _COUNTED_LABEL)]
         if name == COUNT:
             fault = next(_inexact(manifest, published, columns, kept, token), "")
+            quiet = too_quiet(read_claims(manifest), published, columns, kept, token)
+            fault = fault or next(quiet, "")
     status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
     found = fault or "placed again, the same"
     return [ClaimCheck(_COUNTED, status, found, MANIFEST, _COUNTED_LABEL)]
