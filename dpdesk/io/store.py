@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
@@ -353,8 +353,8 @@ class DataStore:
         self._codes.clear()  # what is written next takes more memory than anything before
         for name in (*recoding.attributes, *recoding.dropped_columns):
             self._column(name)
-        columns = tuple(self._columns.values())
-        given = self._table(token), columns, self.rows, recoding, path, token, report, replaced
+        con, columns = self._read(self._columns, token)
+        given = con, columns, self.rows, recoding, path, token, report, replaced
         return write_recoded(*given, self._counted)
 
     def pseudonyms(
@@ -373,10 +373,9 @@ class DataStore:
         """
         from dpdesk.io.pseudonyms import pseudonyms_of
 
-        column, missing = self._column(name), self.reading.missing
-        return pseudonyms_of(
-            self._table(token), column, missing, key, length, numbers, self.path, token, report
-        )
+        con, (column,) = self._read([name], token)
+        missing = self.reading.missing
+        return pseudonyms_of(con, column, missing, key, length, numbers, self.path, token, report)
 
     def coded_columns(self, names: Sequence[str], token: CancelToken) -> tuple[CodedColumn, ...]:
         """These columns row by row, in source order; values as :meth:`frequency_table` has them.
@@ -386,8 +385,9 @@ class DataStore:
         from dpdesk.io.rewrite import column_codes
 
         found, tokens = [], frozenset(self.reading.missing)
-        for column in [self._column(name) for name in names]:
-            values, codes = column_codes(self._table(token), column, self.path, token)
+        con, columns = self._read(names, token)
+        for column in columns:
+            values, codes = column_codes(con, column, self.path, token)
             domain = tuple(values)
             missing = frozenset(code for code, value in enumerate(domain) if value in tokens)
             found.append(CodedColumn(column.name, domain, codes, missing))
@@ -406,10 +406,8 @@ class DataStore:
 
         for name in (*rewritten.drawn, *rewritten.mapping, *rewritten.dropped_columns):
             self._column(name)
-        columns = tuple(self._columns.values())
-        return write_rewritten(
-            self._table(token), columns, self.rows, rewritten, path, token, report
-        )
+        con, columns = self._read(self._columns, token)
+        return write_rewritten(con, columns, self.rows, rewritten, path, token, report)
 
     def declared_missing(self, name: str, values: Collection[str]) -> frozenset[str]:
         """Those of ``values`` that the plan or the source declares missing in a column.
@@ -429,8 +427,8 @@ class DataStore:
         """Keyed prints of all rows on these columns; see :mod:`dpdesk.io.prints`."""
         from dpdesk.io.prints import source_prints
 
-        columns = [self._column(name) for name in names]
-        return source_prints(self._table(token), columns, self.rows, mapping, key, self.path, token)
+        con, columns = self._read(names, token)
+        return source_prints(con, columns, self.rows, mapping, key, self.path, token)
 
     def row_counts(
         self,
@@ -442,9 +440,20 @@ class DataStore:
         """As :meth:`row_prints`, where the order of the rows does not matter."""
         from dpdesk.io.prints import source_counts
 
-        columns = [self._column(name) for name in names]
-        given = self._table(token), columns, self.rows, mapping, key, self.path, token
+        con, columns = self._read(names, token)
+        given = con, columns, self.rows, mapping, key, self.path, token
         return source_counts(*given, self._counted)
+
+    def _read(
+        self, names: Iterable[str], token: CancelToken
+    ) -> tuple[DuckDBPyConnection, tuple[Column, ...]]:
+        """The rows as a table, and columns of it.
+
+        Those of an engine are others once its rows were fetched, so they are asked for afterwards.
+        """
+        wanted = [self._column(name).name for name in names]
+        con = self._table(token)
+        return con, tuple(self._column(name) for name in wanted)
 
     def content(self, names: Sequence[str], token: CancelToken) -> tuple[str, ...]:
         """The print by which the rows of these columns are known again in another format, if any;
