@@ -198,8 +198,16 @@ def test_words_of_other_texts_are_not_checked_even_with_the_source(
         ]  # fmt: skip
 
 
+def of_another(lines: Rows) -> list[str]:
+    """A row unlike the last one, of which the source has no more: none of its kind was removed."""
+    whole = Counter(row[1:3] for row in map(tuple, clinic.people()))
+    shown = Counter((row[0], row[1]) for row in lines[1:])
+    known = [row for row in lines[1:] if shown[row[0], row[1]] == whole[row[0], row[1]]]
+    return next(row for row in known if row[:2] != lines[-1][:2])
+
+
 FORGERIES: dict[str, tuple[Callable[[Rows], Rows], bool]] = {
-    # what is done, and whether it shows without the source
+    # what is done, and whether it always shows without the source: rows that are alone may change
     "a row too few": (lambda lines: lines[:-1], True),
     "a group too few": (lambda lines: lines[:-3], True),
     "a group twice": (lambda lines: [*lines, *lines[1:4]], True),
@@ -209,10 +217,7 @@ FORGERIES: dict[str, tuple[Callable[[Rows], Rows], bool]] = {
         True,
     ),
     "another age": (changed(7, 0, "99"), False),
-    "a row of another person": (
-        lambda lines: [*lines[:-1], next(row for row in lines[1:] if row[:2] != lines[-1][:2])],
-        False,
-    ),
+    "a row of another person": (lambda lines: [*lines[:-1], of_another(lines)], False),
 }
 
 
@@ -222,7 +227,8 @@ def test_forged_tables_are_found_out(
 ) -> None:
     change, shows = FORGERIES[name]
     copy = forged(made, tmp_path / "copy", change)
-    assert verified(context, copy).ok is not shows
+    if shows:
+        assert not verified(context, copy).ok
     assert not verified(context, copy, folder / clinic.SOURCE).ok
 
 
@@ -309,7 +315,8 @@ def test_forged_figures_for_the_reviewer_are_found_out(
     change(evidence)
     path.write_text(json.dumps(evidence), encoding="utf-8")
     seal_again(copy, manifest_of(copy))
-    assert verified(context, copy).ok is not shows
+    if shows:
+        assert not verified(context, copy).ok
     assert not verified(context, copy, folder / clinic.SOURCE).ok
 
 
