@@ -79,7 +79,7 @@ def unchanged(path: Path) -> Iterator[None]:
 
     Readers go through a file several times, and its hash is taken in one of them: what was read
     may be neither the old file nor the new one. It is also what the block raises then. A source
-    that is no file is never changed.
+    that is not a file never counts as changed.
     """
     before = _stamp(path)
     try:

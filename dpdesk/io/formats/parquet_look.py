@@ -124,7 +124,7 @@ def footer_told(path: Path) -> Iterator[None]:
     try:
         yield
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as problem:
-        # What Arrow finds wrong is an OSError as well, which is no error of the system.
+        # Arrow raises OSError for damaged files too, which is not an error of the system.
         if isinstance(problem, OSError) and problem.errno is not None:
             raise storage_error(problem, path, "read") from problem
         raise InputError(

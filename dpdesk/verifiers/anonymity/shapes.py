@@ -94,7 +94,7 @@ def _column_fault(
 def pseudonym_forms(
     published: PublishedTable, names: Iterable[str], token: CancelToken
 ) -> list[ClaimCheck]:
-    """Pseudonyms are letters of base32, as many in each: no identifier stands in their place."""
+    """Pseudonyms are base32 letters, all of one length: no raw identifier was published."""
     checks = []
     for name in names:
         token.check()

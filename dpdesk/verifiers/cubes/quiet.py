@@ -17,7 +17,7 @@ instead, which tells of fewer cells and of small scales.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import exp, inf, lgamma, log, pi, prod, sqrt, tanh
+from math import erfc, exp, lgamma, log, pi, prod, sqrt, tanh
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from dpdesk.verifiers.declared import Column, counted_cells
 
 _EXPONENT = -45.0
 _LINEAR = ("none", "l2")
+_SMALL_SIGMA = 400.0
 
 
 def too_quiet(
@@ -116,24 +117,36 @@ def log_chance(noise: NDArray[np.float64], scale: float, *, gaussian: bool) -> f
 
 def chance_of_sum(noise: NDArray[np.float64], scale: float, *, gaussian: bool) -> float:
     """As :func:`log_chance`, of noise as it was drawn: Chernoff's bound on its sum of sizes."""
+    if scale <= 0:
+        return 0.0
     total, cells = float(np.abs(noise).sum()), noise.size
-    sizes = np.arange(int(40 * scale) + 40, dtype=np.float64)
-    power = -(sizes**2) / (2 * scale**2) if gaussian else -sizes / scale
-    weights = np.exp(power) * np.where(sizes > 0, 2.0, 1.0)
-    weights /= weights.sum()
-    rates = 2.0 ** np.arange(-20, 8) / scale
-    means = [float((weights * np.exp(-rate * sizes)).sum()) for rate in rates]
-    found = [rate * total + cells * log(mean) for rate, mean in zip(rates, means, strict=True)]
-    return float(min(0.0, *found))
+    rates = [2.0**power / scale for power in range(-20, 4 if gaussian else 8)]
+    mean = _gaussian_mean if gaussian else _laplace_mean
+    return float(min(0.0, *(rate * total + cells * log(mean(rate, scale)) for rate in rates)))
+
+
+def _laplace_mean(rate: float, scale: float) -> float:
+    """The mean of e^(−t|x|): the geometric series of both sides, summed."""
+    return tanh(1 / (2 * scale)) / tanh((1 / scale + rate) / 2)
+
+
+def _gaussian_mean(rate: float, scale: float) -> float:
+    """A bound on the mean of e^(−t|x|), which is nearly it: sums fall below their integrals."""
+    if scale <= _SMALL_SIGMA:
+        raw = [exp(-(x**2) / (2 * scale**2)) for x in range(1, int(40 * scale) + 3)]
+        inner = sum(weight * exp(-rate * x) for x, weight in enumerate(raw, 1))
+        return (1 + 2 * inner) / (1 + 2 * sum(raw))
+    reach, all_of_it = rate * scale / sqrt(2), scale * sqrt(2 * pi)
+    return min(1.0, (1 + all_of_it * exp(reach**2) * erfc(reach)) / all_of_it)
 
 
 def chance_of_zero(scale: float, *, gaussian: bool) -> float:
     """Of discrete Laplace noise with P(x) ∝ e^(−|x|/b), or Gaussian with P(x) ∝ e^(−x²/2σ²)."""
     if scale <= 0:
-        return inf
+        return 1.0
     if not gaussian:
         return tanh(1 / (2 * scale))
-    reach = int(40 * scale) + 3
-    if scale > 1e4:
+    if scale > _SMALL_SIGMA:  # the sum of all is no less than its integral
         return 1 / (scale * sqrt(2 * pi))
+    reach = int(40 * scale) + 3
     return 1 / (1 + 2 * sum(exp(-(x**2) / (2 * scale**2)) for x in range(1, reach)))

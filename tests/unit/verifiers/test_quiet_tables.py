@@ -75,7 +75,7 @@ def test_none_at_all_and_a_twentieth_are_told_and_honest_noise_is_not(
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
-@pytest.mark.parametrize("scale", [1.0, 30.0])
+@pytest.mark.parametrize("scale", [1.0, 30.0, 399.0, 401.0, 1e12])
 def test_noise_as_it_was_drawn_is_bounded_by_its_sum(scale: float, gaussian: bool) -> None:
     assert chance_of_sum(np.zeros(105), scale, gaussian=gaussian) < -45
     random = np.random.default_rng(5)

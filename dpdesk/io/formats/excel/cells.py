@@ -75,7 +75,7 @@ def clock_text(ms: int) -> str:
 
 _NAMES = short_names("sheetData", "row", "c", "v", "f", "is", "t", "rPh", "mergeCell", "dimension")
 _WITHIN = {"sheetData": "", "row": "sheetData", "c": "row"}
-"""What each of these stands in. Elsewhere programs differ in whether they read it."""
+"""The element that must contain each of these: elsewhere, programs do not agree on reading it."""
 _DIGITS = "0123456789"
 _LONGEST_SHOWN = 40
 _DIGITS_OF_DOUBLES = 17
@@ -197,7 +197,7 @@ class SheetCells:
     def _enter(self, short: str) -> None:
         """The cells, a row or a cell begins."""
         if self._within != _WITHIN[short] or (short == "sheetData" and self._seen):
-            raise BrokenPartError(msg("an element `{short}` stands in a wrong place", short=short))
+            raise BrokenPartError(msg("an element `{short}` is in the wrong place", short=short))
         self._within, self._seen = short, True
 
     def _begin_row(self, place: str | None) -> None:

@@ -212,7 +212,7 @@ class WorkbookReader:
             yield tuple(Values(pa.array(texts, pa.string())) for texts in zip(*batch, strict=True))
 
     def _check_swollen(self, batch: list[list[str]]) -> None:
-        """Raise InputError ``read.swollen``: one shared text may stand in every row."""
+        """Raise InputError ``read.swollen``: one shared text may be repeated in every row."""
         self._held += sum(sum(map(len, row)) for row in batch)
         self._values += len(batch) * len(self.variables)
         stored = self._path.stat().st_size
