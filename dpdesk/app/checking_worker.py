@@ -22,7 +22,6 @@ import dpdesk.verifiers.graphs
 import dpdesk.verifiers.itemsets
 import dpdesk.verifiers.randomised
 import dpdesk.verifiers.views  # noqa: F401 - made ready
-from dpdesk.app.private.checking import read_tables
 from dpdesk.app.self_check import (
     CellsQuestion,
     CountsNeeded,
@@ -31,7 +30,6 @@ from dpdesk.app.self_check import (
     RowsQuestion,
     TablesQuestion,
 )
-from dpdesk.core.compiled import start
 from dpdesk.core.errors import DpdeskError
 from dpdesk.core.graver import use_tool
 from dpdesk.core.jobs import CancelToken
@@ -39,12 +37,12 @@ from dpdesk.core.release import ClaimCheck, Manifest
 from dpdesk.engine.registry import cells_of, noise_of, rows_of
 from dpdesk.io.canonical import read_canonical
 from dpdesk.io.csvgrammar import UnreadableTableError
+from dpdesk.io.cuboid_files import read_tables
 from dpdesk.io.four_ti_two import NAMES, VARIABLE, FourTiTwo
 from dpdesk.io.published import PublishedCsv
 from dpdesk.io.release_folder import MANIFEST, MICRODATA
 from dpdesk.io.workspace import Workspace
 
-start()
 Manifest.make_ready()
 
 

@@ -333,8 +333,7 @@ def _one_table(facts: ReleaseFacts, workspace: Workspace, token: CancelToken) ->
         finally:
             path.unlink(missing_ok=True)
         return
-    from dpdesk.app.private.checking import read_tables
-    from dpdesk.io.cuboid_files import write_long
+    from dpdesk.io.cuboid_files import read_tables, write_long
 
     tables = read_tables(facts.manifest, facts.public, token)
     items = _cuboids(facts)
@@ -620,10 +619,9 @@ def _write_synthetic(
     facts: ReleaseFacts, rows: int | None, path: Path, token: CancelToken
 ) -> list[str]:
     """Rows from the tables of counts; sentences on what they are, and how far they err."""
-    from dpdesk.app.private.checking import read_tables
     from dpdesk.engine.cubes.synthetic import MOST_ROWS, released_total, synthetic_rows
     from dpdesk.engine.noise.randomness import SystemRandomness
-    from dpdesk.io.cuboid_files import write_rows
+    from dpdesk.io.cuboid_files import read_tables, write_rows
 
     manifest = facts.manifest
     tables = read_tables(manifest, facts.public, token)
@@ -720,7 +718,7 @@ def _write_observations(
 
         write_observations(facts, _cube(facts, agency), path, token)
         return
-    from dpdesk.app.private.checking import read_tables
+    from dpdesk.io.cuboid_files import read_tables
     from dpdesk.io.sdmx import write_sdmx_csv
 
     cube, tables = _cube(facts, agency), read_tables(facts.manifest, facts.public, token)

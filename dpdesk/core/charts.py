@@ -11,19 +11,20 @@ import dataclasses
 import math
 import types
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import Any, Protocol, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.cube_parameters import CuboidChoice, CuboidStatus
 from dpdesk.core.messages import msg
+from dpdesk.core.shown import LONGEST_TEXT, LONGEST_VALUE, shortened
 
 # Where the cuboids of a lattice are drawn: rows by number of dimensions, in lines.
 
@@ -690,3 +691,47 @@ def _read_array(raw: object, kind: Any) -> Any:
     if not isinstance(raw, list):
         raise ChartValueError(msg("found {name}, expected a list", name=type(raw).__name__))
     return np.array([_read_plain(item, plain) for item in raw], number)
+
+
+# What of a chart is drawn.
+
+
+Drawn = TypeVar("Drawn", bound="BarChart | ScatterChart | LatticeChart")
+Cut: TypeAlias = Callable[[str, int], str]
+"""A text and the most characters of it, to what is shown of it."""
+
+
+def drawable(chart: Drawn, cut: Cut = shortened) -> Drawn:
+    """The chart, with all that is drawn of it cut to what can be; its table stays whole."""
+    if isinstance(chart, LatticeChart):
+        return chart
+    changes: dict[str, object] = {
+        "question": cut(chart.question, LONGEST_TEXT),
+        "answer": cut(chart.answer, LONGEST_TEXT),
+    }
+    if isinstance(chart, BarChart):
+        changes["categories"] = tuple(cut(one, LONGEST_VALUE) for one in chart.categories)
+        changes["category_axis"] = _axis(chart.category_axis, cut)
+        changes["value_axis"] = _axis(chart.value_axis, cut)
+        changes["series"] = tuple(_named(one, cut) for one in chart.series)
+    else:
+        changes["x_axis"], changes["y_axis"] = _axis(chart.x_axis, cut), _axis(chart.y_axis, cut)
+        changes["series"] = tuple(_pointed(one, cut) for one in chart.series)
+    same = all(getattr(chart, name) == value for name, value in changes.items())
+    return chart if same else replace(chart, **changes)  # type: ignore[arg-type]
+
+
+def _axis(axis: Axis, cut: Cut) -> Axis:
+    return replace(axis, title=cut(axis.title, LONGEST_VALUE))
+
+
+def _named(series: BarSeries, cut: Cut) -> BarSeries:
+    return replace(series, name=cut(series.name, LONGEST_VALUE))
+
+
+def _pointed(series: PointSeries, cut: Cut) -> PointSeries:
+    """The same series, not its like, unless something is cut: its points are not compared."""
+    name = cut(series.name, LONGEST_VALUE)
+    labels = tuple(cut(one, LONGEST_VALUE) for one in series.labels)
+    same = (name, labels) == (series.name, series.labels)
+    return series if same else replace(series, name=name, labels=labels)

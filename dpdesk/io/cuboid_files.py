@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
+from dpdesk.core.release import Manifest
 from dpdesk.core.shapes import as_list
 from dpdesk.io.csvgrammar import UnreadableTableError, check_grammar
 from dpdesk.io.recode import csv_field, header_line
@@ -307,3 +308,23 @@ def _bad_number(texts: Any, start: int) -> str:
                 text=text[:40],
             )
     return msg("`{value}` contains something that is not a number", value=VALUE)
+
+
+def read_tables(manifest: Manifest, public: Path, token: CancelToken) -> dict[str, CuboidTable]:
+    """All tables that the result of a manifest lists, by file, checked cell by cell.
+
+    Raises UnreadableTableError with the file's name in front; OSError; TypeError, KeyError and
+    ValueError for a manifest of another form; Cancelled.
+    """
+    domain = Domain.from_json(manifest.result["domains"])
+    found: dict[str, CuboidTable] = {}
+    for item in listed_tables(manifest.result):
+        token.check()
+        file = str(item["file"])
+        try:
+            found[file] = read_listed(public / file, domain, item, token)
+        except UnreadableTableError as error:
+            raise UnreadableTableError(
+                msg("{file}: {note}", file=file, note=error.sentence)
+            ) from error
+    return found

@@ -21,10 +21,11 @@ from dpdesk.core.charts import (
     ScatterChart,
     SeriesStyle,
     arrange,
+    drawable,
     format_figure,
 )
 from dpdesk.core.cube_parameters import CuboidStatus
-from dpdesk.core.shown import drawable, shortened
+from dpdesk.core.shown import shortened
 from dpdesk.report.svg_bars import draw_bars
 from dpdesk.report.svg_canvas import (
     FAIL,

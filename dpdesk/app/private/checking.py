@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpdesk.app.evidence import found_values, recorded_checks
@@ -38,7 +37,7 @@ from dpdesk.app.private.labelling import (
 from dpdesk.app.private.pinning import read_pinned
 from dpdesk.app.private.preparing import builders, design_notes
 from dpdesk.app.texts import fairly_judged, same_texts, unlike_quoted
-from dpdesk.core.cuboid import CuboidTable, Domain, listed_tables
+from dpdesk.core.cuboid import CuboidTable, listed_tables
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Report
 from dpdesk.core.labels import NO_BOOK, Codebook
@@ -53,7 +52,7 @@ from dpdesk.engine.method import Method
 from dpdesk.engine.private.method import PrivateInput, PrivateMethod
 from dpdesk.io.canonical import UnreadableJsonError
 from dpdesk.io.csvgrammar import UnreadableTableError
-from dpdesk.io.cuboid_files import read_listed
+from dpdesk.io.cuboid_files import read_tables
 from dpdesk.io.release_check import ReleaseFiles, is_listed_file
 from dpdesk.io.release_folder import ABOUT, EVIDENCE, INTERNAL, MANIFEST, VARIABLES
 from dpdesk.verifiers.declared import Declarations
@@ -80,26 +79,6 @@ def public_page(
 
     with speaking(language):
         return render_about(manifest, method, book)
-
-
-def read_tables(manifest: Manifest, public: Path, token: CancelToken) -> dict[str, CuboidTable]:
-    """All tables that the result of a manifest lists, by file, checked cell by cell.
-
-    Raises UnreadableTableError with the file's name in front; OSError; TypeError, KeyError and
-    ValueError for a manifest of another form; Cancelled.
-    """
-    domain = Domain.from_json(manifest.result["domains"])
-    found: dict[str, CuboidTable] = {}
-    for item in listed_tables(manifest.result):
-        token.check()
-        file = str(item["file"])
-        try:
-            found[file] = read_listed(public / file, domain, item, token)
-        except UnreadableTableError as error:
-            raise UnreadableTableError(
-                msg("{file}: {note}", file=file, note=error.sentence)
-            ) from error
-    return found
 
 
 _OTHER_PLAN = (

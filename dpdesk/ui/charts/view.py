@@ -63,10 +63,10 @@ from dpdesk.core.charts import (
     LatticeChart,
     PointLines,
     ScatterChart,
+    drawable,
     table_from,
 )
 from dpdesk.core.errors import DpdeskError, StorageError
-from dpdesk.core.shown import drawable
 from dpdesk.ui.charts.head import ChartHead
 from dpdesk.ui.models import DataGrid, ListModel
 from dpdesk.ui.theme import SPACE, Theme, ThemeManager, icon, set_look

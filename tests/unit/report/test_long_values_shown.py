@@ -12,9 +12,17 @@ import pypdf
 import pytest
 
 from dpdesk.cli.main import main
-from dpdesk.core.charts import Axis, BarChart, BarSeries, ChartTable, PointSeries, ScatterChart
+from dpdesk.core.charts import (
+    Axis,
+    BarChart,
+    BarSeries,
+    ChartTable,
+    PointSeries,
+    ScatterChart,
+    drawable,
+)
 from dpdesk.core.language import speaking
-from dpdesk.core.shown import LONGEST_TEXT, LONGEST_VALUE, drawable, shortened
+from dpdesk.core.shown import LONGEST_TEXT, LONGEST_VALUE, shortened
 from dpdesk.report.page_tree import Node, parse_page
 from dpdesk.report.svg import render_chart, render_document
 
