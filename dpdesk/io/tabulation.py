@@ -37,10 +37,18 @@ _EXPONENT = r"[eE]([+-]?\d+)"
 
 @dataclass(frozen=True)
 class _Number:
-    """A column of numbers in SQL: its whole number on the grid, null where it is missing."""
+    """A column of numbers in SQL: whole ones on the grid, and the join that finds those of a row.
+
+    ``most`` is the largest size; rows whose number is missing are not joined.
+    """
 
     sql: str
-    scale: int
+    scale: int = 0
+    most: int = 1
+    join: str = ""
+
+
+_ONE = _Number("1::BIGINT")
 
 
 def tabulate(
@@ -52,56 +60,90 @@ def tabulate(
     token: CancelToken,
     table: str = DATA,
 ) -> Tabulated:
-    """See :meth:`dpdesk.core.tabulation.CellSource.tabulate`; ``table`` has the rows."""
-    value = _number(con, columns, asked.value, reading, place, token)
-    weight = _number(con, columns, asked.weight, reading, place, token)
-    who = (
-        f"{table}.rowid"
-        if asked.contributor is None
-        else f"{columns[asked.contributor].sql}::VARCHAR"
-    )
-    keys = [f"n{j}" for j in range(len(asked.columns))]
-    dimensions = [f"{columns[name].sql}::VARCHAR AS d{j}" for j, name in enumerate(asked.columns)]
-    source, key = table, f"hash({table}.rowid + 1)"
-    if asked.keys is not None:
-        source, key = f"{table} JOIN keyed ON {table}.rowid = keyed.place", "keyed.key"
-    rows = (
-        f"SELECT {', '.join(dimensions)}, {who} AS w, {key} AS p, ({value.sql}) AS v, "
-        f"({weight.sql}) AS g, {_among(columns, asked.request)} AS r, "
-        f"{_among(columns, asked.waive)} AS z FROM {source}"
-    )
-    joins = " ".join(f"JOIN nodes{j} ON d{j} = nodes{j}.label" for j in range(len(keys)))
-    nodes = "".join(f"nodes{j}.node AS n{j}, " for j in range(len(keys)))
-    group = "".join(f"{key}, " for key in keys)
+    """See :meth:`dpdesk.core.tabulation.CellSource.tabulate`; ``table`` has the rows.
+
+    Rows are added up by their values first, each in one cell, and only the few that come of this
+    are put into the nodes above. Of equal contributions those of lower numbers are named.
+    """
     with query(con, token, place) as cursor:
+        value = _number(cursor, columns, asked.value, "of_value", reading, place)
+        weight = _number(cursor, columns, asked.weight, "of_weight", reading, place)
         for j, members in enumerate(asked.members):
             cursor.register(f"nodes{j}", _nodes(members))
         if asked.keys is not None:
             cursor.register("keyed", _keyed(asked.keys))
-        cursor.execute(
-            f"CREATE TEMP TABLE given AS SELECT *, v * g AS x FROM ({rows}) "
-            "WHERE v IS NOT NULL AND g IS NOT NULL"
-        )
-        kept = cursor.execute("SELECT count(*) FROM given").fetchall()[0][0]
-        inner = (
-            f"SELECT {nodes}w, sum(p) AS p, sum(x) AS x, sum(g) AS g, bool_or(r) AS r, "
-            f"bool_and(z) AS z FROM given {joins} "
-            f"GROUP BY {group}w"
-            if asked.contributor is not None
-            else f"SELECT {nodes}w, p, x, g, r, z FROM given {joins}"
-        )
-        top = f"max(abs(x), {asked.top}), arg_max(c, abs(x), {asked.top})" if asked.top else "[],[]"
-        found = cursor.execute(
-            f"WITH each AS ({inner}), "
-            "named AS (SELECT w, (row_number() OVER (ORDER BY w) - 1)::BIGINT AS c "
-            "FROM (SELECT DISTINCT w FROM given)) "
-            f"SELECT {group}count(*), sum(x), sum(abs(x)), sum(g), sum(p), {top}, "
-            "coalesce(max(abs(x)) FILTER (r), 0), coalesce(max(abs(x)) FILTER (NOT z), -1) "
-            f"FROM each JOIN named USING (w) GROUP BY {', '.join(keys)}"
-        ).fetchall()
+        cursor.execute(f"CREATE TEMP TABLE leaf AS {_leaves(columns, asked, value, weight, table)}")
+        kept = cursor.execute("SELECT coalesce(sum(n), 0)::BIGINT FROM leaf").fetchall()[0][0]
+        if asked.contributor is not None:
+            who = columns[asked.contributor].sql
+            cursor.execute(
+                "CREATE TEMP TABLE named AS SELECT w, row_number() OVER (ORDER BY w) - 1 AS c "
+                f"FROM (SELECT DISTINCT {who} AS w FROM {table})"
+            )
+        found = cursor.execute(_in_nodes(asked)).fetchall()
         total = cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0]
-        cursor.execute("DROP TABLE given")
     return _filled(asked, found, value.scale + weight.scale, weight.scale, total - kept)
+
+
+def _leaves(
+    columns: Mapping[str, Column], asked: Tabulation, value: _Number, weight: _Number, table: str
+) -> str:
+    """What the rows of each combination of values add up to, for each contributor if one is named.
+
+    Without one each row is a contributor, so sizes and the largest are known here.
+    """
+    source, key = table, f"hash({table}.rowid + 1)"
+    if asked.keys is not None:
+        source, key = f"{table} JOIN keyed ON {table}.rowid = keyed.place", "keyed.key"
+    kind = "BIGINT" if value.most * weight.most < 2**62 else "HUGEINT"
+    x = f"({value.sql}::{kind} * {weight.sql}::{kind})"
+    groups = [f"{table}.{columns[name].sql} AS d{j}" for j, name in enumerate(asked.columns)]
+    asks, waives = _among(columns, asked.request), _among(columns, asked.waive)
+    sums = f"count(*) AS n, sum({key}) AS p, sum({x}) AS x, sum({weight.sql}) AS g"
+    if asked.contributor is not None:
+        groups.append(f"{table}.{columns[asked.contributor].sql} AS w")
+        each = f"bool_or({asks}) AS r, bool_and({waives}) AS z"
+    else:
+        each = (
+            f"sum(abs({x})) AS s, {_largest(asked, f'abs({x})', f'{table}.rowid')} AS t, "
+            f"max(abs({x})) FILTER ({asks}) AS r, max(abs({x})) FILTER (NOT {waives}) AS z"
+        )
+    by = ", ".join(str(1 + j) for j in range(len(groups)))
+    return (
+        f"SELECT {', '.join(groups)}, {sums}, {each} FROM {source} {value.join} {weight.join} "
+        f"GROUP BY {by}"
+    )
+
+
+def _in_nodes(asked: Tabulation) -> str:
+    """The leaves in the nodes that they count in, each node with what :func:`_filled` reads."""
+    axes = range(len(asked.columns))
+    joins = " ".join(f"JOIN nodes{j} ON d{j}::VARCHAR = nodes{j}.label" for j in axes)
+    nodes = "".join(f"nodes{j}.node AS n{j}, " for j in axes)
+    keys = "".join(f"n{j}, " for j in axes)
+    group = ", ".join(f"n{j}" for j in axes)
+    if asked.contributor is None:
+        top = f"list_sort(flatten(list(t)), 'DESC')[:{asked.top}]" if asked.top else "[]"
+        return (
+            f"SELECT {keys}sum(n)::BIGINT, sum(x), sum(s), sum(g), sum(p), {top}, "
+            f"coalesce(max(r), 0), coalesce(max(z), -1) "
+            f"FROM (SELECT {nodes}leaf.* FROM leaf {joins}) GROUP BY {group}"
+        )
+    each = (
+        f"SELECT {nodes}w, sum(p) AS p, sum(x) AS x, sum(g) AS g, bool_or(r) AS r, "
+        f"bool_and(z) AS z FROM leaf {joins} GROUP BY {group}, w"
+    )
+    return (
+        f"SELECT {keys}count(*), sum(x), sum(abs(x)), sum(g), sum(p), "
+        f"{_largest(asked, 'abs(x)', 'c')}, coalesce(max(abs(x)) FILTER (r), 0), "
+        f"coalesce(max(abs(x)) FILTER (NOT z), -1) FROM ({each}) JOIN named USING (w) "
+        f"GROUP BY {group}"
+    )
+
+
+def _largest(asked: Tabulation, size: str, who: str) -> str:
+    """The largest sizes with minus the number of who has them, in SQL."""
+    return f"max({{'size': {size}, 'who': -{who}}}, {asked.top})" if asked.top else "[]"
 
 
 def _among(columns: Mapping[str, Column], asked: Among | None) -> str:
@@ -131,55 +173,64 @@ def _keyed(keys: NDArray[np.uint64]) -> object:
 
 
 def _number(
-    con: DuckDBPyConnection,
+    cursor: DuckDBPyConnection,
     columns: Mapping[str, Column],
     name: str | None,
+    alias: str,
     reading: Reading,
     place: Path,
-    token: CancelToken,
 ) -> _Number:
-    """A column of numbers as whole ones; 1 for each row without a column.
+    """A column of numbers as whole ones, each text read once; 1 for each row without a column.
 
     Raises InputError for what is not a number, naming its row.
     """
     if name is None:
-        return _Number("1::HUGEINT", 0)
+        return _ONE
     column = columns[name]
-    raw = f"{column.sql}::VARCHAR"
+    raw = "raw::VARCHAR"
     absent = condition(column.user_missing, reading.missing, raw) or "false"
     text = f"trim({raw})" if reading.decimal == "." else f"replace(trim({raw}), ',', '.')"
     pattern = literal(number_pattern(reading.decimal))
-    with query(con, token, place) as cursor:
-        wrong = cursor.execute(
-            f"SELECT rowid, {raw} FROM {DATA} WHERE NOT ({absent}) "
-            f"AND NOT regexp_full_match(trim({raw}), {pattern}) ORDER BY rowid LIMIT 1"
-        ).fetchall()
-        if wrong:
-            raise _not_a_number(name, int(wrong[0][0]), str(wrong[0][1]), place)
-        digits = (
-            f"length(regexp_extract({text}, '\\.(\\d*)', 1)) - "
-            f"coalesce(try_cast(nullif(regexp_extract({text}, '{_EXPONENT}', 1), '') AS INTEGER), "
-            "0)"
-        )
-        found = cursor.execute(
-            f"SELECT coalesce(max({digits}), 0) FROM {DATA} WHERE NOT ({absent})"
-        ).fetchall()
+    cursor.execute(
+        f"CREATE TEMP TABLE {alias}_texts AS SELECT {column.sql} AS raw, min(rowid) AS first "
+        f"FROM {DATA} GROUP BY raw HAVING NOT ({absent})"
+    )
+    wrong = cursor.execute(
+        f"SELECT first, {raw} FROM {alias}_texts "
+        f"WHERE NOT regexp_full_match(trim({raw}), {pattern}) ORDER BY first LIMIT 1"
+    ).fetchall()
+    if wrong:
+        raise _not_a_number(name, int(wrong[0][0]), str(wrong[0][1]), place)
+    digits = (
+        f"length(regexp_extract({text}, '\\.(\\d*)', 1)) - "
+        f"coalesce(try_cast(nullif(regexp_extract({text}, '{_EXPONENT}', 1), '') AS INTEGER), 0)"
+    )
+    found = cursor.execute(f"SELECT coalesce(max({digits}), 0) FROM {alias}_texts").fetchall()
     scale = max(0, int(found[0][0]))
     if scale > _MOST_DIGITS:
-        raise InputError(
-            "source.too-fine",
-            msg(
-                "{file}, column `{column}`: a number has {digits} digits after the decimal mark, "
-                "expected at most {most}.",
-                file=place.name,
-                column=name,
-                digits=scale,
-                most=_MOST_DIGITS,
-            ),
-            hint="Round the column.",
-            details={"column": name},
-        )
-    return _Number(f"CASE WHEN {absent} THEN NULL ELSE {_on_grid(text, scale)} END", scale)
+        raise _too_fine(name, scale, place)
+    cursor.execute(
+        f"CREATE TEMP TABLE {alias} AS SELECT raw, {_on_grid(text, scale)} AS v FROM {alias}_texts"
+    )
+    most = cursor.execute(f"SELECT coalesce(max(abs(v)), 0) FROM {alias}").fetchall()[0][0]
+    join = f"JOIN {alias} ON {column.sql} = {alias}.raw"
+    return _Number(f"{alias}.v", scale, int(most), join)
+
+
+def _too_fine(name: str, digits: int, place: Path) -> InputError:
+    return InputError(
+        "source.too-fine",
+        msg(
+            "{file}, column `{column}`: a number has {digits} digits after the decimal mark, "
+            "expected at most {most}.",
+            file=place.name,
+            column=name,
+            digits=digits,
+            most=_MOST_DIGITS,
+        ),
+        hint="Round the column.",
+        details={"column": name},
+    )
 
 
 def _on_grid(text: str, scale: int) -> str:
@@ -223,10 +274,10 @@ def _filled(
         for size, node in zip(asked.shape, line[:axes], strict=True):
             place = place * size + int(node)
         frequency[place], totals[place], sizes[place] = line[axes : axes + 3]
-        weights[place], prints[place], largest, owners = line[axes + 3 : axes + 7]
-        asking[place], holding[place] = line[axes + 7 :]
-        for j, (amount, owner) in enumerate(zip(largest, owners, strict=True)):
-            top[place, j], who[place, j] = amount, owner
+        weights[place], prints[place], largest = line[axes + 3 : axes + 6]
+        asking[place], holding[place] = line[axes + 6 :]
+        for j, one in enumerate(largest):
+            top[place, j], who[place, j] = one["size"], -one["who"]
     return Tabulated(
         *(frequency, totals, sizes, weights, top, who, prints, scale, weight_scale, left_out),
         None if asked.request is None else asking,
