@@ -183,6 +183,28 @@ def test_nothing_required_gives_the_cuts_of_k_alone() -> None:
         assert groups[0] == groups[1]
 
 
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(("apart", "found"), [(Fraction(1, 2), True), (Fraction(1, 3), False)])
+def test_rows_that_no_class_can_join_are_measured_against_all_rows(
+    strict: bool, apart: Fraction, found: bool
+) -> None:
+    """Each half has one value, as far from all rows as ½: it may not stay a class of its own."""
+    tree = Hierarchy.from_rows("a", [(f"{h}{n}", h, "*") for h in "xy" for n in "12"])
+    rows = tuple((f"{half}{n}",) for half in "xy" for n in "1122")
+    table = SmallTable(("a",), rows, {"a": tree})
+    closeness = {"model": "t-closeness", "variant": "equal", "t": float(apart)}
+    free = {"model": "l-diversity", "variant": "distinct", "l": 1}
+    values = [("a" if row[0] < "y" else "b", "a") for row in rows]
+    _, aligned, asked = Sensitive(table, values, (closeness, free)).apart
+    keys = {"k": 2, "algorithm": "mondrian", "strict": strict, "max_level": {"a": 1}}
+    plan = Settings.from_parameters(parse_parameters(PARAMETERS, keys, "test"))
+    if found:
+        assert judge_cells(aligned, plan, {}, CancelToken(), asked).statistics.kept == len(rows)
+    else:
+        with pytest.raises(RefusedError):
+            judge_cells(aligned, plan, {}, CancelToken(), asked)
+
+
 _WAYS = (
     {"algorithm": "mondrian"},
     {"algorithm": "mondrian", "values": "ranges"},

@@ -109,7 +109,7 @@ def people_beside(scales: Sequence[Scale], matched: MatchedCells | None) -> Peop
 @kernel
 def both_match(places: Array, low: int, high: int, j: Any, cut: int, people: Any) -> bool:
     """Whether the cells of both sides of a cut match enough rows; the left one ends at ``cut``."""
-    d = places.shape[1]
+    d = people.leaves.shape[0]
     first, last, shown = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.int64)
     for side in range(2):
         empty = True
@@ -199,3 +199,10 @@ def shown_over(scales: Sequence[Scale], low: Array, high: Array) -> Array:
     """
     columns = [meaning(s)[s.common(low[:, j], high[:, j])] for j, s in enumerate(scales)]
     return np.stack(columns, axis=1)
+
+
+def shown_by_all(scales: Sequence[Scale], codes: Array) -> Array:
+    """The nodes that all tuples together show, as one class; ``codes`` are leaf codes."""
+    columns = [scale.places[codes[:, j]] for j, scale in enumerate(scales)]
+    low, high = (np.array([[pick(each) for each in columns]]) for pick in (np.min, np.max))
+    return shown_over(scales, low, high)

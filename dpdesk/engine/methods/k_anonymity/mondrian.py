@@ -28,7 +28,7 @@ from dpdesk.engine.methods.k_anonymity.matched_cells import (
     People,
     both_match,
     people_beside,
-    shown_over,
+    shown_by_all,
 )
 from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 
@@ -119,9 +119,7 @@ def matched_mondrian(
 
     None where those of all rows together do not. Raises Cancelled.
     """
-    columns = [scale.places[codes[:, j]] for j, scale in enumerate(scales)]
-    ends = (np.array([[pick(each) for each in columns]]) for pick in (np.min, np.max))
-    if not matched.passing(shown_over(scales, *ends))[0]:
+    if not matched.passing(shown_by_all(scales, codes))[0]:
         return None
     return mondrian(scales, codes, counts, k, token, along=along, matched=matched)
 
@@ -220,7 +218,7 @@ def _cut_up(
                         along, people, stop,
                     )  # fmt: skip
                 if cut >= 0:
-                    middle = _divide(places, rows, tuples, low, high, j, cut, left)
+                    middle = divide(places, rows, tuples, low, high, j, cut, left)
                     break
         if middle < 0:
             starts[found] = low
@@ -272,7 +270,7 @@ def spread_of(
     order: Array,
 ) -> None:  # fmt: skip
     """The least and the greatest place of each attribute, and attributes by weighted spread."""
-    d = places.shape[1]
+    d = len(sizes)
     for j in range(d):
         least[j] = most[j] = places[low, j]
     for row in range(low + 1, high):
@@ -353,7 +351,7 @@ def joined(nodes: Array, first: int, size: int, one: int, other: int) -> int:
 
 
 @kernel
-def _divide(
+def divide(
     places: Array, rows: Array, tuples: Array, low: int, high: int, j: Any, cut: int, left: int
 ) -> int:
     """Bring the left side to the front; where the right one begins. ``left`` rows, 0: all."""
