@@ -8,24 +8,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.errors import RefusedError
-from dpdesk.core.frequency import Population
+from dpdesk.core.frequency import FrequencyTable, Population
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.release import CheckStatus
+from dpdesk.engine.hierarchies.preview import AlignedTable, align
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells, with_population
 from dpdesk.engine.methods.k_anonymity.matched_cells import MatchedCells, shown_over
 from dpdesk.engine.methods.k_anonymity.mondrian import matched_mondrian
 from dpdesk.engine.methods.k_anonymity.population import PopulationRows
+from dpdesk.engine.methods.k_anonymity.required import RequireParameter, requirements_of
+from dpdesk.engine.methods.k_anonymity.requirements import Constraints, SensitiveCounts, Values
 from dpdesk.engine.methods.k_anonymity.scales import Scale, scale_of
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
 from dpdesk.verifiers.anonymity.remaking import Asked, cells_check
 from tests.helpers.memory_tables import MemoryPublished, MemorySource
 from tests.helpers.searching import examples
 from tests.helpers.small_tables import SmallTable, small_tables
+from tests.reference import class_requirements
 from tests.reference import mondrian as reference
 
 Row = tuple[str, ...]
@@ -56,8 +60,9 @@ class Peopled:
         source = MemorySource.of(self.table.columns, self.people, missing=())
         return Population("all.csv", "", source.frequency_table(self.table.columns, CancelToken()))
 
-    def rows(self, k_map: int) -> PopulationRows:
-        table = replace(self.table.aligned, missing=(frozenset(),) * len(self.table.columns))
+    def rows(self, k_map: int, table: AlignedTable | None = None) -> PopulationRows:
+        missing = (frozenset(),) * len(self.table.columns)
+        table = replace(table or self.table.aligned, missing=missing)
         return PopulationRows.of(table, self.counted, self.table.hierarchies, {}, (k_map, None))
 
     def matching(self, cells: Sequence[str], *, stars: bool) -> int:
@@ -144,6 +149,83 @@ def released(drawn: Peopled, k: int, k_map: int, **keys: object) -> CellAssessme
     chosen = Settings.from_parameters(parse_parameters(PARAMETERS, plan, "test"))
     asked = with_population(None, drawn.rows(k_map), chosen)
     return judge_cells(drawn.table.aligned, chosen, {}, CancelToken(), asked)
+
+
+@st.composite
+def sensitive(draw: st.DrawFn) -> tuple[Peopled, list[str], dict[str, object]]:
+    """Also a value of a sensitive column in each row, and what is required of it."""
+    drawn, shares = draw(peopled()), st.sampled_from([0.2, 0.3, 0.5])
+    one = st.sampled_from("aab")
+    values = draw(st.lists(one, min_size=len(drawn.table.rows), max_size=len(drawn.table.rows)))
+    ways = [
+        {"model": "l-diversity", "variant": "distinct", "l": 2},
+        {"model": "l-diversity", "variant": "entropy", "l": 2},
+        {"model": "l-diversity", "variant": "recursive", "l": 2, "c": 2},
+        {"model": "t-closeness", "variant": "equal", "t": draw(shares)},
+        {"model": "alpha-k", "alpha": 0.75},
+        {"model": "beta-likeness", "variant": "basic", "beta": 1.0},
+    ]
+    return drawn, values, draw(st.sampled_from(ways))
+
+
+@settings(deadline=None, max_examples=examples(100))
+@given(sensitive(), st.integers(2, 3), st.integers(2, 12), st.sampled_from(WAYS))
+def test_classes_match_a_population_and_meet_what_is_required(
+    sensitive: tuple[Peopled, list[str], dict[str, object]],
+    k: int,
+    k_map: int,
+    way: dict[str, object],
+) -> None:
+    """Every released class does both; without suppression, wherever all rows together do."""
+    drawn, values, need = sensitive
+    names, rows = (*drawn.table.columns, "s"), drawn.table.rows
+    joint = MemorySource.of(
+        names, [(*row, value) for row, value in zip(rows, values, strict=True)]
+    ).frequency_table(names, CancelToken())
+    keys = {"k": k, "population": "all.csv", "k_map": k_map, **way}
+    chosen = Settings.from_parameters(parse_parameters(PARAMETERS, keys, "test"))
+    d, of = len(names) - 1, Values.of(joint.domains[-1], None)
+    alone = FrequencyTable(names[:d], joint.domains[:d], joint.codes[:, :d], joint.counts)
+    codes, tuple_of = np.unique(alone.codes, axis=0, return_inverse=True)
+    if chosen.divides:
+        tuple_of = np.arange(len(joint.counts))
+    else:
+        sums = np.bincount(tuple_of.reshape(-1), joint.counts).astype(np.int64)
+        alone = FrequencyTable(names[:d], joint.domains[:d], codes, sums)
+    table = align(alone, drawn.table.hierarchies, "test")
+    own = np.array([of.texts.index(text) for text in joint.domains[-1]])[joint.codes[:, -1]]
+    counts = {"s": SensitiveCounts(of, tuple_of.reshape(-1), own, joint.counts)}
+    reader = RequireParameter(key="require", label="", help="")
+    required = requirements_of(reader.parse([{"attribute": "s", **need}], "plan"))
+    asked = with_population(Constraints(required, counts), drawn.rows(k_map, table), chosen)
+    together = class_requirements.fits(need, values, values, {})
+    assume(together is not None)
+    try:
+        found = judge_cells(table, chosen, {}, CancelToken(), asked)
+    except RefusedError:
+        assert "local" in way or len(drawn.people) < k_map or not together
+        return
+    assert "local" in way or together
+    counted = joint if chosen.divides else alone
+    recoding = found.release.recoding(counted, ())
+    classes: dict[Row, list[str]] = {}
+    waiting: dict[Row, list[str]] = {}
+    for row, value in zip(rows, values, strict=True):
+        waiting.setdefault((*row, value) if chosen.divides else row, []).append(value)
+    place = zip(recoding.source.tolist(), recoding.target.tolist(), recoding.rows, strict=True)
+    for source, target, some in place:
+        raw = tuple(t[c] for t, c in zip(counted.domains, counted.codes[source], strict=True))
+        moved, waiting[raw] = waiting[raw][:some], waiting[raw][some:]
+        if target >= 0:
+            shown = recoding.targets[target].tolist()[:d]
+            texts = tuple(t[c] for t, c in zip(recoding.labels, shown, strict=False))
+            classes.setdefault(texts, []).extend(moved)
+    kept = [value for held in classes.values() for value in held]
+    assert kept
+    for cells, held in classes.items():
+        assert len(held) >= k
+        assert drawn.matching(cells, stars=way.get("model") in ("CS", "AS")) >= k_map
+        assert class_requirements.fits(need, held, kept, {}) is not False
 
 
 @settings(deadline=None, max_examples=examples(150))

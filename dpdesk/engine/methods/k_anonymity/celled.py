@@ -288,7 +288,7 @@ def _mondrian(
         place, how = (scales, table.codes[some], table.counts[some], settings.k), settings.strict
         if asked is None:
             return mondrian(*place, token, strict=how, along=not ranges)
-        if asked.matched is not None:
+        if asked.matched is not None and not asked.required:
             return matched_mondrian(*place, asked.matched, token, along=not ranges)
         own = asked if len(some) == len(table.counts) else asked.within(some)
         return required_mondrian(*place, own, token, strict=how, along=not ranges)

@@ -209,7 +209,7 @@ def _divide(
     if asked is None:
         found = [mondrian(scales, codes, counts, k, token)]
     else:
-        if asked.matched is not None:
+        if asked.matched is not None and not asked.required:
             cut = matched_mondrian(scales, codes, counts, k, asked.matched, token)
         else:
             cut = required_mondrian(scales, codes, counts, k, asked, token)

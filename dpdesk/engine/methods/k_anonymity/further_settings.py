@@ -291,8 +291,8 @@ def bad_table(where: str, key: str, name: str, found: str, expected: str) -> Inp
     )
 
 
-def apart(where: str, key: str, kind: str) -> InputError:
-    """The refusal of what this version does not decide together."""
+def apart(where: str, key: str, kind: str, hint: str = "") -> InputError:
+    """The refusal of what this version does not decide together; ``hint`` may say why."""
     return InputError(
         "k-anonymity.together",
         msg(
@@ -301,7 +301,7 @@ def apart(where: str, key: str, kind: str) -> InputError:
             key=key,
             kind=kind,
         ),
-        hint=msg("Leave out `{key}`, or choose another way of generalising.", key=key),
+        hint=hint or msg("Leave out `{key}`, or choose another way of generalising.", key=key),
         details={"key": key},
     )
 

@@ -651,6 +651,12 @@ def _check_required(
         )
 
 
+_HOUSEHOLDS = (
+    "Members of a household who get values of their own end in different classes, so k rows of a "
+    "class need not be k households. Choose a search that gives each column one level."
+)
+
+
 def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], where: str) -> None:
     """Refuse what this version does not decide together."""
     if settings.model != "AG_TS" and settings.algorithm in CELLED:
@@ -670,7 +676,7 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
         if value not in defaults and (settings.celled or settings.model == "TS"):
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
             kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
-            raise apart(where, key, kind)
+            raise apart(where, key, kind, _HOUSEHOLDS if key == "households" else "")
     if settings.cells_of and settings.model not in ("AG_CS", "CS"):
         raise apart(where, "max_cells", f'model = "{settings.model}"')
     if settings.algorithm == MONDRIAN and settings.values == "ranges":
@@ -698,18 +704,24 @@ def _taken(key: str, settings: Settings) -> bool:
 
 
 def _check_matched(settings: Settings, where: str) -> None:
-    """Cells are compared with a population where they show labels of hierarchies, rows that were
-    equal show the same, and nothing else is required of classes.
+    """Cells are compared with a population where they show labels of hierarchies, and are not cut
+    at the median, where a side may match too few rows of it whatever its own rows are.
     """
     groups = settings.algorithm == MONDRIAN and settings.model == "AG_TS" and not settings.local
+    labels = (
+        "Rows of the population are found by the labels of hierarchies; ranges end at values that "
+        "occur in the data. Choose Mondrian with nodes, or the top-down search."
+    )
     if settings.algorithm == K_OPTIMIZE:
-        raise apart(where, "population", f'algorithm = "{K_OPTIMIZE}"')
+        raise apart(where, "population", f'algorithm = "{K_OPTIMIZE}"', labels)
     if groups and not settings.strict:
-        raise apart(where, "population", "strict = false")
+        hint = (
+            "Half of the rows on either side may match too few rows of the population. Choose "
+            "`strict = true`."
+        )
+        raise apart(where, "population", "strict = false", hint)
     if groups and settings.values == "ranges":
-        raise apart(where, "population", 'values = "ranges"')
-    if settings.required:
-        raise apart(where, "population", "require")
+        raise apart(where, "population", 'values = "ranges"', labels)
 
 
 def _check_missing(settings: Settings, roles: Mapping[str, Role], where: str) -> None:
