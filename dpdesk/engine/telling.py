@@ -282,7 +282,8 @@ def _most(columns: int, together: int, rows: int) -> int:
 class _Columns:
     """Released texts as codes, one array for each column, with the rows of each tuple.
 
-    ``sizes`` are the numbers of texts of the columns, and ``width`` that of the target's.
+    A text of one row has -1: no other row supports what it tells, with whatever columns. ``sizes``
+    are the numbers of texts of the columns, and ``width`` that of the target's.
     """
 
     names: tuple[str, ...]
@@ -309,9 +310,10 @@ class _Columns:
             token.check()
             some = np.ascontiguousarray(table.codes[::step, place])
             coded.append(_released(some, table.domains[place], labels.get(name)))
-        codes, sizes = zip(*coded, strict=True)
         counts = table.counts[::step].copy()
-        return cls(tuple(names), codes[:-1], sizes[:-1], codes[-1], sizes[-1], counts)
+        values, width = coded.pop()
+        codes = tuple(_supported(each, size, counts) for each, size in coded)
+        return cls(tuple(names), codes, tuple(size for _, size in coded), values, width, counts)
 
     def part(self, most: int) -> _Columns:
         """Every so many-th tuple, at most ``most`` of them."""
@@ -341,7 +343,8 @@ class _Columns:
                 told = self._crossed(self.codes[first], self.sizes[first], second, room)
                 found.append(self._named((first, second), told))
                 continue
-            groups = self.codes[first] * self.sizes[second] + self.codes[second]
+            one, other = self.codes[first], self.codes[second]
+            groups = np.where((one < 0) | (other < 0), -1, one * self.sizes[second] + other)
             width = self.sizes[first] * self.sizes[second]
             for third in range(second + 1, len(self.names)):
                 told = self._crossed(groups, width, third, room)
@@ -379,7 +382,7 @@ class _Room:
     def tables(self) -> tuple[NDArray[np.int64], ...]:
         """A hash table of groups, and one of groups with a value."""
         slots = 1 << (2 * max(self._tuples, 1)).bit_length()
-        return tuple(np.empty(slots, np.int64) for _ in range(5))
+        return tuple(np.empty((slots, width), np.int64) for width in (3, 2))
 
 
 def _step(tuples: int, most: int) -> int:
@@ -396,6 +399,11 @@ def _released(
     place = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     numbers = np.array([place[text] for text in texts], np.int64)
     return numbers[codes], len(place)
+
+
+def _supported(codes: NDArray[np.int64], size: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The codes, with -1 for those of one row."""
+    return np.where(np.bincount(codes, counts, size)[codes] > 1, codes, -1)
 
 
 @kernel
@@ -430,45 +438,49 @@ def _walk(groups: Any, values: Any, counts: Any, order: Any) -> Any:
 def _slot(key: Any, keys: Any, slots: Any) -> Any:
     """Where a key is in a hash table, or the free place for it."""
     slot = ((key * 7046029254386353131) >> 20) & (slots - 1)
-    while keys[slot] != -1 and keys[slot] != key:
+    while keys[slot, 0] != -1 and keys[slot, 0] != key:
         slot = (slot + 1) & (slots - 1)
     return slot
 
 
 @kernel
 def _cross(
-    groups: Any, codes: Any, size: Any, values: Any, counts: Any,
-    keys: Any, rows: Any, most: Any, pairs: Any, held: Any,
-) -> Any:  # fmt: skip
-    """Count what the pairs of a group and a code tell as :func:`_walk` does.
+    groups: Any, codes: Any, size: Any, values: Any, counts: Any, keys: Any, pairs: Any
+) -> Any:
+    """Count what the pairs of a group and a code tell as :func:`_walk` does, but for those of -1.
 
-    ``keys``, ``rows`` and ``most`` are a hash table of the groups: key, rows, largest count of a
-    value; ``pairs`` and ``held`` one of groups with a value: key and rows.
+    ``keys`` is a hash table of the groups: key, rows, largest count of a value; ``pairs`` one of
+    groups with a value: key and rows. Of both as much is used as the tuples need.
     """
-    slots = len(keys)
-    keys[:] = -1
-    rows[:] = 0
-    most[:] = 0
-    pairs[:] = -1
-    held[:] = 0
+    some, slots = 0, 2
     for place in range(len(values)):
+        some += int(groups[place] >= 0 and codes[place] >= 0)
+    while slots < 2 * some:
+        slots *= 2
+    for slot in range(slots):
+        keys[slot, 0], keys[slot, 1], keys[slot, 2] = -1, 0, 0
+        pairs[slot, 0], pairs[slot, 1] = -1, 0
+    for place in range(len(values)):
+        if groups[place] < 0 or codes[place] < 0:
+            continue
         key = groups[place] * size + codes[place]
         slot = _slot(key, keys, slots)
-        keys[slot] = key
-        rows[slot] += counts[place]
+        keys[slot, 0] = key
+        keys[slot, 1] += counts[place]
         pair = values[place] * slots + slot
         at = _slot(pair, pairs, slots)
-        pairs[at] = pair
-        held[at] += counts[place]
-        most[slot] = max(most[slot], held[at])
+        pairs[at, 0] = pair
+        pairs[at, 1] += counts[place]
+        keys[slot, 2] = max(keys[slot, 2], pairs[at, 1])
     certain, guessed, nearly = 0, 0, 0
     for slot in range(slots):
-        if most[slot] > 1:
-            guessed += most[slot]
-            if most[slot] == rows[slot]:
-                certain += most[slot]
-            if most[slot] * 10 >= rows[slot] * 9:
-                nearly += rows[slot]
+        rows, most = keys[slot, 1], keys[slot, 2]
+        if most > 1:
+            guessed += most
+            if most == rows:
+                certain += most
+            if most * 10 >= rows * 9:
+                nearly += rows
     return certain, guessed, nearly
 
 
@@ -479,6 +491,8 @@ def _count_cells(
     """As :func:`_cross`, where there is a cell for each group, code and value below ``width``."""
     cells[:] = 0
     for place in range(len(values)):
+        if groups[place] < 0 or codes[place] < 0:
+            continue
         cells[(groups[place] * size + codes[place]) * width + values[place]] += counts[place]
     certain, guessed, nearly = 0, 0, 0
     for first in range(0, len(cells), width):
