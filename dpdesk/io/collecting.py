@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -55,12 +56,14 @@ class Values:
         self._rest = b""
 
     def watched(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The same chunks, whose values are collected."""
-        for chunk in chunks:
-            self._add(chunk)
-            self._read += len(chunk)
-            self._foresee()
-            yield chunk
+        """The same chunks, whose values are collected while whoever asks looks at them."""
+        with ThreadPoolExecutor(1, thread_name_prefix="values") as pool:
+            for chunk in chunks:
+                collected = pool.submit(self._add, chunk)
+                yield chunk
+                collected.result()
+                self._read += len(chunk)
+                self._foresee()
         if self._rest:
             self._add(b"\n")
 
