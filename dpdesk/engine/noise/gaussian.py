@@ -162,7 +162,7 @@ class GaussianSampler:
         ``advance`` is told after each chunk how many values it brought. A chunk takes one word a
         value, then those of its undecided values. In blocks it takes a word for the block, one for
         the place in it and one for keeping it, each followed by those of undecided values; what was
-        not kept is drawn again in the same way until the chunk is full.
+        not kept is drawn again in later chunks.
 
         Raises
         ------
@@ -173,16 +173,14 @@ class GaussianSampler:
         """
         import numpy as np
 
-        values = np.empty(n, np.int64)
-        for start in range(0, n, CHUNK):
-            part = values[start : start + CHUNK]
-            if self.layout.block_bits:
-                self._fill_by_blocks(part, source, token)
-            else:
-                token.check()
-                self._fill(part, source)
+        values, filled = np.empty(n, np.int64), 0
+        while filled < n:
+            token.check()
+            part = values[filled : filled + CHUNK]
+            brought = (self._propose if self.layout.block_bits else self._fill)(part, source)
+            filled += brought
             if advance is not None:
-                advance(len(part))
+                advance(brought)
         return values
 
     def _indices(self, n: int, source: RandomSource) -> NDArray[np.int32]:
@@ -205,29 +203,24 @@ class GaussianSampler:
             )
         return index
 
-    def _fill(self, values: NDArray[np.int64], source: RandomSource) -> None:
+    def _fill(self, room: NDArray[np.int64], source: RandomSource) -> int:
+        """Draw a value for each place; how many these are."""
         from dpdesk.engine.noise.kernels import unfold
 
-        values[:] = self._indices(len(values), source)
-        unfold(values)
+        room[:] = self._indices(len(room), source)
+        unfold(room)
+        return len(room)
 
-    def _fill_by_blocks(
-        self, values: NDArray[np.int64], source: RandomSource, token: CancelToken
-    ) -> None:
-        """Propose and keep until the chunk is full."""
-        filled = 0
-        while filled < len(values):
-            token.check()
-            kept = self._propose(len(values) - filled, source)
-            values[filled : filled + len(kept)] = kept
-            filled += len(kept)
+    def _propose(self, room: NDArray[np.int64], source: RandomSource) -> int:
+        """Propose a value for each place, and put those that are kept at the front; their number.
 
-    def _propose(self, n: int, source: RandomSource) -> NDArray[np.int64]:
-        """Propose ``n`` values; those that are kept."""
+        They stay in order, so that where one lies tells nothing of it.
+        """
         import numpy as np
 
         from dpdesk.engine.noise.kernels import keep
 
+        n = len(room)
         blocks = self._indices(n, source)
         places, words = source.words(n), source.words(n)
         more = single_words(source, self.word_bits)
@@ -243,8 +236,9 @@ class GaussianSampler:
             place = int(places[at]) >> int(shift)
             start = (int(blocks[at]) >> 1) << self.layout.block_bits
             verdicts[at] = self._keeps(start, place, int(words[at]), more)
-        kept: NDArray[np.int64] = values[verdicts == 1]
-        return kept
+        kept = values[verdicts == 1]
+        room[: len(kept)] = kept
+        return len(kept)
 
     @cached_property
     def _half_rate(self) -> float:

@@ -253,7 +253,8 @@ def test_a_cancelled_token_ends_the_drawing_at_the_next_chunk() -> None:
 
         with pytest.raises(Cancelled):
             DiscreteGaussian(Fraction(variance)).draw(10**9, SeededBits(1), token, advance)
-        assert done == [CHUNK] * 3
+        assert len(done) == 3
+        assert 0.98 * CHUNK < min(done) <= max(done) <= CHUNK  # what is not kept is drawn later
 
 
 def test_a_source_that_never_lets_a_value_be_kept_can_be_cancelled() -> None:
