@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isclose, log, prod
+from itertools import pairwise
+from math import floor, isclose, log, prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable
 from dpdesk.core.frequency import FrequencySource
@@ -23,9 +25,11 @@ from dpdesk.verifiers.declared import (
     categories_check,
     checked,
     kept_rows,
+    number_of,
     read_column,
     unlike,
 )
+from dpdesk.verifiers.nearness import NEVER, Choice, chance_of_choices
 from dpdesk.verifiers.promises import Sentences, words_check
 from dpdesk.verifiers.reading import OTHER, cluster_of, count, number, texts
 
@@ -55,6 +59,14 @@ class _One:
         if self.quantile == _HALF:
             return f"median of {self.column}"
         return f"quantile {_digits(self.quantile)} of {self.column}"
+
+    def place(self, text: str) -> int:
+        """The candidate next to a number that is moved within the bounds; -1 for other texts."""
+        value = number_of(text)
+        if value is None:
+            return -1
+        nearest = floor((value - self.lower) / self.step + _HALF)
+        return max(0, min(int((self.upper - self.lower) / self.step), nearest))
 
 
 def _digits(value: Fraction) -> str:
@@ -284,7 +296,8 @@ def counted_check(
     source: FrequencySource,
     token: CancelToken,
 ) -> list[ClaimCheck]:
-    """Place the rows of the source again: how many count, for each choice.
+    """Place the rows of the source again: how many count, for each choice, and whether choices are
+    better than chance makes them.
 
     ``recorded`` is the result in the evidence. Raises what :func:`declared_check` raises, and
     Cancelled.
@@ -292,18 +305,99 @@ def counted_check(
     asked, (claim, label) = _asked_of(manifest), _COUNTED
     person = cluster_of(manifest)
     groups = tuple(_column(asked, name, given) for name in asked.groups)
+    drawn: list[Choice] = []
     wrong = ""
-    for one in asked.choices:
+    lines = [as_table(line) for line in as_list(as_table(manifest["result"])["choices"])]
+    for one, line in zip(asked.choices, lines, strict=True):
         own = _column(asked, one.column, given) if one.quantile is None else _numbers(one)
         rows = Rows((*groups, own), "", person, asked.rows)
-        _, facts = kept_rows(source, rows, token)
+        kept, facts = kept_rows(source, rows, token)
         wrong = wrong or unlike(recorded, one.name, facts, complete=given.complete)
+        if not wrong:
+            chosen = published[str(line["file"])]
+            drawn += _drawn(one, number(line["rate"]), (*groups, own), chosen, kept, token)
     fault = msg("`{key}` is not what the source gives", key=wrong) if wrong else ""
+    if not fault and chance_of_choices(drawn) < NEVER:
+        fault = "the choices are better than those that are drawn as stated"
     return [checked(claim, fault, "placed again, the same", label, EVIDENCE)]
 
 
 def _column(asked: _Asked, name: str, given: Declarations) -> Column:
     return read_column(name, ColumnRequest(asked.domains.get(name)), given)
+
+
+def _drawn(
+    one: _One,
+    rate: Fraction,
+    columns: Sequence[Column],
+    table: CuboidTable,
+    kept: FrequencySource,
+    token: CancelToken,
+) -> Iterator[Choice]:
+    """What was chosen in each group, and with which chances what is."""
+    found = kept.frequency_table([column.name for column in columns], token)
+    places = []
+    for j, column in enumerate(columns):
+        texts_of, missing = found.domains[j], found.missing_of(j)
+        if j == len(columns) - 1 and one.quantile is not None:
+            own = [one.place(text) for text in texts_of]
+        else:
+            lost = -1 if column.outside is None else column.outside
+            placed = column.places(texts_of, missing)
+            own = [lost if place is None else place for place in placed]
+        places.append(np.array(own, np.int64)[found.codes[:, j]])
+    sizes = [len(column.categories) for column in columns[:-1]]
+    cells = np.ravel_multi_index(tuple(places[:-1]), sizes) if sizes else np.zeros_like(places[-1])
+    order = np.lexsort((places[-1], cells))
+    ends = np.searchsorted(cells[order], np.arange(prod(sizes) + 1))
+    values = np.asarray(table.values).reshape(-1).tolist()
+    for value, (start, end) in zip(values, pairwise(ends.tolist()), strict=True):
+        token.check()
+        held, inverse = np.unique(places[-1][order[start:end]], return_inverse=True)
+        rows = np.zeros(len(held))
+        np.add.at(rows, inverse, found.counts[order[start:end]])
+        if one.quantile is None:
+            yield _choice(np.arange(len(columns[-1].categories)), held, rows, int(value), rate)
+        else:
+            yield _quantile(one, held, rows, value, rate)
+
+
+def _choice(
+    candidates: NDArray[np.int64],
+    held: NDArray[np.int64],
+    rows: NDArray[np.float64],
+    value: int,
+    rate: Fraction,
+) -> Choice:
+    """Of a most frequent category."""
+    score = np.zeros(len(candidates))
+    score[held] = rows
+    falls = (score.max() - score) * float(rate)
+    return _of_falls(falls, np.ones(len(falls)), float(falls[value]))
+
+
+def _quantile(
+    one: _One, held: NDArray[np.int64], rows: NDArray[np.float64], value: float, rate: Fraction
+) -> Choice:
+    """Of a quantile: candidates that rows hold, and between those runs of equally good ones."""
+    assert one.quantile is not None
+    goal, upto = float(one.quantile * int(rows.sum())), np.cumsum(rows)
+    own = np.maximum(0, np.maximum(upto - rows - goal, goal - upto))
+    between = np.abs(np.concatenate([[0.0], upto]) - goal)
+    last = int((one.upper - one.lower) / one.step) + 1
+    many = np.diff(np.concatenate([[-1], held, [last]])) - 1
+    short = np.concatenate([own, between[many > 0]])
+    least = short.min()
+    place = int((number(value) - one.lower) / one.step)
+    at = int(np.searchsorted(held, place))
+    chosen = own[at] if at < len(held) and held[at] == place else between[at]
+    pace, sizes = float(rate), np.concatenate([np.ones(len(own)), many[many > 0]])
+    return _of_falls((short - least) * pace, sizes, float(chosen - least) * pace)
+
+
+def _of_falls(falls: NDArray[np.float64], many: NDArray[np.float64], short: float) -> Choice:
+    weights = many * np.exp(-falls)
+    return Choice(short, falls, weights / weights.sum())
 
 
 def _numbers(one: _One) -> Column:

@@ -472,14 +472,21 @@ def without_number(source: FrequencySource, column: str, token: CancelToken) -> 
 
 
 def counted_cells(
-    kept: FrequencySource, columns: Sequence[Column], token: CancelToken
+    kept: FrequencySource,
+    columns: Sequence[Column],
+    token: CancelToken,
+    summed: tuple[str, Callable[[str], int]] | None = None,
 ) -> NDArray[np.int64]:
-    """How many of the kept rows are in each cell, one axis for each column."""
+    """How many of the kept rows are in each cell, one axis for each column.
+
+    With ``summed``, the sum of what becomes of that column's texts; missing values count for 0.
+    """
     shape = tuple(len(column.categories) for column in columns)
     cells = np.zeros(shape, np.int64)
-    if not columns:
+    if not columns and summed is None:
         return cells + kept.rows
-    table = kept.frequency_table([column.name for column in columns], token)
+    names = [column.name for column in columns]
+    table = kept.frequency_table(names + ([summed[0]] if summed else []), token)
     axes = []
     for j, column in enumerate(columns):
         lost = -1 if column.outside is None else column.outside
@@ -488,7 +495,14 @@ def counted_cells(
         axes.append(np.array(places, np.int64)[table.codes[:, j]])
         if (axes[-1] < 0).any():
             raise ValueError("a row that does not count was kept")
-    np.add.at(cells, tuple(axes), table.counts)
+    counts = table.counts
+    if summed is not None:
+        gone, listed = table.missing_of(len(columns)), table.domains[len(columns)]
+        values = [0 if at in gone else summed[1](text) for at, text in enumerate(listed)]
+        counts = counts * np.array(values, np.int64)[table.codes[:, len(columns)]]
+    if not axes:
+        return cells + int(counts.sum())
+    np.add.at(cells, tuple(axes), counts)
     return cells
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations, pairwise
 from json import dumps
-from math import comb
+from math import comb, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_list, as_table, read_json
+from dpdesk.verifiers.cubes.quiet import Counted
 from dpdesk.verifiers.cubes.stated import RESULT_LABEL
 from dpdesk.verifiers.declared import (
     Column,
@@ -26,13 +27,15 @@ from dpdesk.verifiers.declared import (
     Rows,
     categories_check,
     checked,
+    counted_cells,
     kept_rows,
     read_column,
     unlike,
 )
+from dpdesk.verifiers.nearness import NEVER, chance_of_integers, likeliest_sum
 from dpdesk.verifiers.promises import Sentences, words_check
 from dpdesk.verifiers.reading import OTHER, cluster_of, count, number, texts
-from dpdesk.verifiers.views import known_sums, made_again, verify_views
+from dpdesk.verifiers.views import known_sums, made_again, too_quiet, verify_views
 
 MANIFEST, EVIDENCE = "manifest.json", "internal/evidence.json"
 SETS, BASES = "itemsets.csv", "bases.csv"
@@ -125,7 +128,7 @@ def _verify_mined(
     """
     asked, result = _asked_of(manifest), as_table(manifest["result"])
     tables = {file: table for file, table in published.items() if file not in (SETS, BASES)}
-    as_views = {**manifest, "result": {**result, "marginals": []}}
+    as_views = {**manifest, "result": _as_views(manifest)}
     checks = verify_views(as_views, tables, again, token)
     more = {*result} - _OF_VIEWS
     wrong = [msg("`{key}` does not belong there", key=key) for key in sorted(more)]
@@ -141,6 +144,11 @@ def _verify_mined(
     found = "made again from the views, the same"
     label = "The sets are the most frequent ones of the views"
     return (*checks, checked(_LISTED, fault, found, label, SETS))
+
+
+def _as_views(manifest: Mapping[str, object]) -> dict[str, object]:
+    """The result of a release of views that lists no marginals."""
+    return {**as_table(manifest["result"]), "marginals": []}
 
 
 def _mined_faults(
@@ -366,7 +374,7 @@ def counted_check(
     source: FrequencySource,
     token: CancelToken,
 ) -> list[ClaimCheck]:
-    """Place the rows of the source again: how many count.
+    """Place the rows of the source again: how many count, and whether noise is too small.
 
     ``recorded`` is the result in the evidence. Raises what :func:`declared_check` raises, and
     Cancelled.
@@ -375,11 +383,74 @@ def counted_check(
     person = cluster_of(manifest)
     most = count(as_table(manifest["parameters"]).get("rows_per_person", 1))
     rows = Rows(_columns(asked, given), "", person, most)
-    _, facts = kept_rows(source, rows, token)
+    kept, facts = kept_rows(source, rows, token)
     key = unlike(recorded, "itemsets", facts, complete=given.complete)
     fault = msg("`{key}` is not what the source gives", key=key) if key else ""
+    counted = Counted(rows.columns, kept)
+    if not fault and as_table(manifest["parameters"]).get("mine") == "views":
+        fault = too_quiet({**manifest, "result": _as_views(manifest)}, published, counted, token)
+    elif not fault:
+        fault = _too_quiet(asked, as_table(manifest["result"]), published, counted, token)
     claim, label = _COUNTED
     return [checked(claim, fault, "placed again, the same", label, EVIDENCE)]
+
+
+def _too_quiet(
+    asked: _Asked,
+    result: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    counted: Counted,
+    token: CancelToken,
+) -> str:
+    """What says that the counts of sets have less noise than stated, or empty.
+
+    Sets with more items come first, so that each has cells that no set before it has: its own
+    items and no others, at least. Which sets are listed hangs on the noise, so of the truly most
+    frequent ones those that are listed may be any: the bound has to hold for each choice of them.
+    Raises Cancelled.
+    """
+    bases, listed = _sets(published[BASES], asked.items), _sets(published[SETS], asked.items)
+    if not bases or listed is None:
+        return ""  # the public part has that fault
+    scale = float(number(result["scale"])) * len(bases)
+    true: dict[tuple[int, ...], int] = {}
+    totals = []
+    covered = {basis: np.zeros((2,) * len(basis), bool) for basis in bases}
+    for basis in bases:
+        cells = counted_cells(counted.rows, [counted.columns[i] for i in basis], token)
+        for own in _within(basis, asked.longest):
+            true[own] = int(cells[_holding(basis, own)].sum())
+        totals.append(int(cells.sum()))
+    first = sorted(true, key=lambda own: (-true[own], own))
+    frequent = frozenset(first[: len(listed)])
+    values = dict(zip(listed, np.asarray(published[SETS].values, np.float64), strict=True))
+    seen = sorted((own for own in listed if own in frequent), key=lambda own: (-len(own), own))
+    sums = []
+    for own in seen:
+        token.check()
+        holders = [basis for basis in bases if set(own) <= set(basis)]
+        weights = [2.0 ** -len(basis) for basis in holders]
+        options = []
+        for basis, weight in zip(holders, weights, strict=True):
+            free = int((~covered[basis][_holding(basis, own)]).sum())
+            gap, likely = weight / sum(weights), likeliest_sum(scale, free, gaussian=False)
+            options.append((likely / gap, gap, likely))
+            covered[basis][_holding(basis, own)] = True
+        _, gap, likely = min(options)
+        sums.append((np.abs([values[own] - true[own]]), gap, likely))
+    stated = np.asarray(published[BASES].values, np.float64)
+    for basis, total, own_total in zip(bases, stated, totals, strict=True):
+        likely = likeliest_sum(scale, int((~covered[basis]).sum()), gaussian=False)
+        sums.append((np.abs([total - own_total]), 1.0, likely))
+    choices = log(comb(len(frequent), len(seen))) + log(len(frequent) + 1)
+    if chance_of_integers(sums) + choices < NEVER:
+        return msg("{file} has less noise than is stated", file=SETS)
+    return ""
+
+
+def _holding(basis: Sequence[int], own: Sequence[int]) -> tuple[slice | int, ...]:
+    """The cells of a basis whose rows hold all items of a set."""
+    return tuple(1 if item in own else slice(None) for item in basis)
 
 
 def _columns(asked: _Asked, given: Declarations) -> tuple[Column, ...]:

@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
-from math import isclose, prod
+from math import isclose, log1p, prod, sinh, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.cuboid import CuboidTable, Domain
+from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.release import CheckStatus, ClaimCheck
 from dpdesk.core.shapes import as_float, as_list, as_table
+from dpdesk.verifiers.cubes.quiet import Counted
 from dpdesk.verifiers.cubes.stated import (
     RESULT_LABEL,
     Asked,
@@ -23,6 +25,9 @@ from dpdesk.verifiers.cubes.stated import (
     fault_of_domains,
     stated_shares,
 )
+from dpdesk.verifiers.cubes.verification import counted_again
+from dpdesk.verifiers.declared import Declarations, counted_cells
+from dpdesk.verifiers.nearness import NEVER, Part, chance_of_contrasts, chance_of_zero, log_chance
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
 from dpdesk.verifiers.promises import Sentences, words_check
 from dpdesk.verifiers.reading import count, number, texts
@@ -514,3 +519,104 @@ def _marginals(
         gap=left,
     )
     return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
+
+
+# Whether views have less noise than they state, with the source at hand.
+#
+# What of a view no other one tells stays as it was drawn while views are made to agree by their
+# means (:mod:`dpdesk.verifiers.nearness`), and everything that follows does nothing where no cell
+# is below 0. What keeps a cell above 0 is its true count: in the unit in which noise has the
+# variance 1, an agreed cell errs by a weighted sum of the noise of all cells, whose weights are a
+# row of a projection, so that their squares add up to the share of the variance that is left and
+# none is above 1. The logarithm of the mean of e^(s·noise) is convex in s², hence that of the sum
+# at most this share of it at s, the larger one of all views; Chernoff's bound follows. Where a cell
+# is too small for that, nothing is told.
+
+_PACES = (0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)
+_FINEST = 0.05
+
+
+def counted_check(
+    manifest: Mapping[str, object],
+    recorded: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    given: Declarations,
+    source: FrequencySource,
+    token: CancelToken,
+) -> list[ClaimCheck]:
+    """Place the rows of the source again: how many count, and whether noise is too small.
+
+    As :func:`~dpdesk.verifiers.cubes.verification.counted_check`.
+    """
+
+    def quiet(number: int, counted: Counted) -> str:
+        return too_quiet(manifest, published, counted, token)
+
+    shared = as_cube(manifest)
+    return counted_again(shared, recorded, published, given, source, token, quiet)
+
+
+def too_quiet(
+    manifest: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    counted: Counted,
+    token: CancelToken,
+) -> str:
+    """What says that views have less noise than stated, or empty. Raises Cancelled."""
+    claimed = _claimed(manifest)
+    scales = [as_float(scale) for scale in as_list(claimed.result["scales"])]
+    parts, smallest = [], []
+    for place, line in enumerate(claimed.lines("views")):
+        view = claimed.views[place]
+        true = counted_cells(counted.rows, [counted.columns[i] for i in view], token)
+        values = np.asarray(published[str(line["file"])].values, np.float64)
+        likely = chance_of_zero(scales[place], gaussian=claimed.gaussian)
+        parts.append(Part(values.reshape(true.shape) - true, likely, _own(claimed.views, place)))
+        smallest.append(true.reshape(-1))
+    below = _chance_below(claimed, scales, smallest)
+    if np.logaddexp(below, min(log_chance(parts), chance_of_contrasts(parts))) < NEVER:
+        file = str(claimed.lines("views")[0]["file"])
+        return msg("{file} has less noise than is stated", file=file)
+    return ""
+
+
+def _own(views: Sequence[Places], place: int) -> NDArray[np.bool_]:
+    """The residuals of a view that it alone knows."""
+    view = views[place]
+    own = np.ones((2,) * len(view), bool)
+    for at, other in enumerate(views):
+        if at != place:
+            own[tuple(slice(None) if i in other else 0 for i in view)] = False
+    return own
+
+
+def _chance_below(
+    claimed: _Claimed, scales: Sequence[float], counts: Sequence[NDArray[np.int64]]
+) -> float:
+    """The logarithm of a bound on the chance of a cell below 0 once views agree."""
+    if min(scales) < _FINEST:
+        return 0.0
+    kind = gaussian_variance if claimed.gaussian else laplace_variance
+    lines, variances = claimed.lines("views"), [kind(scale) for scale in scales]
+    found = []
+    for pace in (1.0,) if claimed.gaussian else _PACES:
+        told: list[Floats] = []
+        fastest = pace * min(sqrt(v) / scale for v, scale in zip(variances, scales, strict=True))
+        for line, own, scale, each in zip(lines, variances, scales, counts, strict=True):
+            left = min(1.0, as_float(line["variance"]) / own)
+            if claimed.gaussian:
+                told.append(np.asarray(-(each.astype(np.float64) ** 2) / (2 * scale**2 * left)))
+                continue
+            largest = max(
+                _log_mean(fastest / sqrt(v), other)
+                for v, other in zip(variances, scales, strict=True)
+            )
+            told.append(np.asarray(left * largest - each * (fastest / sqrt(own))))
+        found.append(float(np.logaddexp.reduce(np.concatenate(told))))
+    return min(0.0, *found)
+
+
+def _log_mean(rate: float, scale: float) -> float:
+    """The logarithm of the mean of e^(rate·noise), for a rate below 1 / scale."""
+    top = sinh(1 / (2 * scale)) ** 2
+    return -log1p(-(sinh(rate / 2) ** 2) / top)

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
-from math import prod
+from math import floor, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.plain import fraction_of
 from dpdesk.core.shapes import as_list, as_table
 from dpdesk.verifiers.cubes.exact_claim import ExactClaim, exact_claim
 from dpdesk.verifiers.cubes.stated import stated_shares
+from dpdesk.verifiers.declared import number_of
 
 # Variances of all cuboids of a large cube, which the verifier computes again.
 #
@@ -23,6 +25,7 @@ from dpdesk.verifiers.cubes.stated import stated_shares
 
 Floats = NDArray[np.float64]
 _FEW = 8
+_KINDS = ("sum", "average")
 
 
 def residual_move(sizes: Sequence[int], *, replace: bool) -> float:
@@ -85,6 +88,26 @@ Names = frozenset[str]
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Where values of rows are put before they are summed: in steps from ``offset``, cut at the
+    lowest and highest one.
+    """
+
+    step: Fraction = Fraction(1)
+    lowest: Fraction = Fraction(1)
+    highest: Fraction = Fraction(1)
+    offset: Fraction = Fraction(0)
+
+    def place(self, text: str) -> int:
+        """The steps of a text; 0 where it is no number."""
+        value = number_of(text)
+        if value is None:
+            return 0
+        nearest = floor((value - self.offset) / self.step + Fraction(1, 2))
+        return max(int(self.lowest), min(int(self.highest), nearest))
+
+
+@dataclass(frozen=True)
 class Claimed:
     """What a manifest claims, in plain types; ``change`` is the stated size of a minimal change."""
 
@@ -134,6 +157,36 @@ class Claimed:
         fixed = self.exact.fixed
         units = self.change * self.rows / (2 if fixed else 1)
         return units**2 * residual_move(sizes, replace=fixed)
+
+    def summed(self, number: int) -> str:
+        """The column that a measured vector sums up; empty for counts."""
+        column = self._plain(number)
+        return "" if column is None else str(next(column[key] for key in _KINDS if key in column))
+
+    def _plain(self, number: int) -> Mapping[str, object] | None:
+        """What the parameters say of a measured vector that is a sum."""
+        name = str(self.measures[number].get("measure", ""))
+        for plain in self.plain_measures:
+            if isinstance(plain, Mapping):
+                kind = next(key for key in _KINDS if key in plain)
+                stated = "centred sum" if kind == "average" else kind
+                if name == f"{stated} of {plain[kind]}" or len(self.measures) == 1:
+                    return as_table(plain)
+        return None
+
+    def grid(self, number: int) -> Grid:
+        """That of a measured vector; of counts, a step of 1 for each row."""
+        plain = self._plain(number)
+        if plain is None:
+            return Grid()
+        step, middle = fraction_of(str(plain.get("step", 1))), Fraction(0)
+        low, high = fraction_of(str(plain["lower"])), fraction_of(str(plain["upper"]))
+        if "average" in plain:
+            middle = (low + high) / 2
+            step /= (middle / step).denominator
+            low, high = -(high - low) / 2, (high - low) / 2
+        lowest = Fraction(-((-low) // step))
+        return Grid(step, lowest, max(lowest, Fraction(high // step)), middle)
 
     def mask(self, names: Names) -> int:
         """The cuboid as a number: bit i is dimension i."""

@@ -1,23 +1,28 @@
-"""Whether a table with noise is nearer to its source than its stated noise allows.
+"""Whether tables with noise are nearer to their source than their stated noise allows.
 
-The part of a table that varies in all of its dimensions at once (what is left when the mean along
-each of them is taken away) is known from the table itself and from none with fewer dimensions. So
-whatever linear way makes tables agree leaves it as it was drawn: in a table that no other noisy one
-has all dimensions of, it is the noise, projected on D = Π(nᵢ − 1) of its m = Πnᵢ dimensions.
+The bounds are those of :mod:`dpdesk.verifiers.nearness`. Which noise of a cube shows as it was
+drawn:
 
-How near to 0 that can be: with a uniform part of ±1/2 added to each cell, the noise has a density
-of at most p, the chance of 0. Its projection then has one of at most (√2·p)^D (Livshyts, Paouris
-and Pivovarov 2015, after Rudelson and Vershynin 2014), and lies within r of 0 with a chance of at
-most (√2·p)^D times the volume of that ball. Below e^-45 it does not happen in 10^19 releases. So a
-program that draws nothing, or much less than it says, is found; larger noise, and few cells, tell
-nothing. Where tables are published as they were drawn, the sum of the sizes of the noise is bounded
-instead, which tells of fewer cells and of small scales.
+- Without consistency, all of it: a table is a noisy one, or the sum of the best noisy one, and
+  single exact cells are no part of it. So it is, too, where a single noisy table was to agree with
+  nothing but itself.
+- After least squares, the residuals (what varies in all of some dimensions at once) that one noisy
+  table alone knows, and no exact table does: nothing moves them. Of residuals that were measured
+  by themselves, each one is its own.
+- Where negative numbers become 0, all of that as long as every cell stays above 0; and where one
+  table alone has noise, its cells are that noise, cut at 0.
+- In whole numbers, base cells are off by less than 1 from all of that.
+
+In all other cases (L1 and L∞ with several noisy tables, single exact cells after least squares,
+numbers that became 0 in the least squares of several tables) nothing is told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import erfc, exp, lgamma, log, pi, prod, sqrt, tanh
+from dataclasses import dataclass, field
+from itertools import product
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,50 +32,229 @@ from dpdesk.core.frequency import FrequencySource
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.verifiers.cubes.claimed import Claimed, float_of, names_of
-from dpdesk.verifiers.cubes.stated import COUNT
+from dpdesk.verifiers.cubes.claimed import Claimed, Names, float_of, names_of
 from dpdesk.verifiers.declared import Column, counted_cells
+from dpdesk.verifiers.nearness import (
+    NEVER,
+    Drawn,
+    Floats,
+    Part,
+    chance_of_contrasts,
+    chance_of_sum,
+    chance_of_zero,
+    likeliest_sum,
+    log_chance,
+    own_size,
+)
+from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
 
-_EXPONENT = -45.0
 _LINEAR = ("none", "l2")
-_SMALL_SIGMA = 400.0
+_MOST_DIMENSIONS, _MOST_TRIED = 12, 40
+_MOVED = 0.02
+"""By how much of a deviation a cell may be off where least squares without negative numbers end a
+ten-thousandth before the optimum: a hundredth of the length of what they took away.
+"""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The rows that count, and the columns of all dimensions in order."""
+
+    columns: Sequence[Column]
+    rows: FrequencySource = field(repr=False)
 
 
 def too_quiet(
     claimed: Claimed,
+    number: int,
     published: Mapping[str, CuboidTable],
-    columns: Sequence[Column],
-    kept: FrequencySource,
+    counted: Counted,
     token: CancelToken,
-) -> Iterator[str]:
-    """Tables of counts whose noise is smaller than stated; ``kept`` are the rows that count.
+) -> str:
+    """What says that the tables of a measured vector have less noise than stated, or empty.
 
-    Nothing is told where some step between noise and table is not linear. Raises Cancelled, and
-    what a malformed manifest raises (TypeError, KeyError, ValueError).
+    Raises Cancelled, and what a malformed manifest raises (TypeError, KeyError, ValueError).
     """
-    changed = claimed.nonnegative or claimed.integral or claimed.consistency not in _LINEAR
-    if changed or claimed.residuals or claimed.exact is not None:
-        return
-    single = len(claimed.measures) == 1
-    for measure in claimed.measures:
-        if str(measure.get("measure", COUNT)) != COUNT:
-            continue
-        for names, scale in zip(claimed.sources, as_list(measure["scales"]), strict=True):
-            if any(names < other for other in claimed.sources):
-                continue
-            for item in claimed.cuboids:
-                if names_of(item["dimensions"], claimed.domains) != names:
-                    continue
-                if not single and item.get("measure", COUNT) != COUNT:
-                    continue
-                axes = [column for column in columns if column.name in names]
-                true = counted_cells(kept, axes, token)
-                file = str(item["file"])
-                stated = np.asarray(published[file].values, np.float64).reshape(true.shape)
-                bound = chance_of_sum if claimed.consistency == "none" else log_chance
-                chance = bound(stated - true, float_of(scale), gaussian=claimed.gaussian)
-                if chance < _EXPONENT:
-                    yield msg("{file} has less noise than is stated", file=file)
+    seen = _Seen(claimed, number, published, counted, token)
+    direct, parts = list(seen.direct()), list(seen.parts())
+    sizes = [(each.noise.size, file) for file, each in direct]
+    sizes += [(each.noise.size, file) for file, each in parts]
+    chance = chance_of_sum([each for _, each in direct], gaussian=claimed.gaussian)
+    known = [each for _, each in parts]
+    if min(chance, log_chance(known), chance_of_contrasts(known)) < NEVER:
+        return msg("{file} has less noise than is stated", file=max(sizes)[1])
+    return ""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What of the noise of a measured vector shows; of each table with its file."""
+
+    claimed: Claimed
+    number: int
+    published: Mapping[str, CuboidTable]
+    counted: Counted
+    token: CancelToken
+
+    def scale(self, place: int) -> float:
+        """That of a noise source, in steps."""
+        claimed = self.claimed
+        scales = as_list(claimed.measures[self.number]["scales"])
+        return float_of(scales[place]) / float(claimed.grid(self.number).step)
+
+    def files(self) -> dict[Names, Mapping[str, object]]:
+        """The tables of the vector with noise, by dimensions."""
+        claimed, found = self.claimed, {}
+        name = claimed.measures[self.number].get("measure")
+        for item in claimed.cuboids:
+            names = names_of(item["dimensions"], claimed.domains)
+            if item.get("measure", name) == name and not claimed.gives(names):
+                found[names] = item
+        return found
+
+    def noise(self, item: Mapping[str, object]) -> tuple[Floats, NDArray[np.int64]]:
+        """Of a table in steps, and what is true."""
+        claimed, grid = self.claimed, self.claimed.grid(self.number)
+        names = names_of(item["dimensions"], claimed.domains)
+        axes = [column for column in self.counted.columns if column.name in names]
+        column = claimed.summed(self.number)
+        summed = (column, grid.place) if column else None
+        true = counted_cells(self.counted.rows, axes, self.token, summed)
+        values = np.asarray(self.published[str(item["file"])].values, np.float64)
+        return values.reshape(true.shape) / float(grid.step) - true, true
+
+    @property
+    def alone(self) -> bool:
+        """Whether a single table has noise, and nothing else is known."""
+        claimed = self.claimed
+        return claimed.exact is None and not claimed.residuals and len(claimed.sources) == 1
+
+    def direct(self) -> Iterator[tuple[str, Drawn]]:
+        """Tables whose cells are noisy ones as they were drawn."""
+        claimed, files = self.claimed, self.files()
+        if claimed.plain_noise:
+            for place, names in enumerate(claimed.sources):
+                if names in files and self._best(names) == place:
+                    yield self._drawn(files[names], place, cut=False)
+        elif self.alone and claimed.sources[0] in files:
+            yield self._drawn(files[claimed.sources[0]], 0, cut=claimed.nonnegative)
+
+    def _drawn(self, item: Mapping[str, object], place: int, *, cut: bool) -> tuple[str, Drawn]:
+        noise, true = self.noise(item)
+        for at in _exact_places(item, self.counted.columns):
+            noise[at] = np.nan
+        known, scale = ~np.isnan(noise), self.scale(place)
+        off = 0.0
+        if cut:
+            whole = 1 if self.claimed.integral else 0
+            off = noise.size * (_MOVED * self._deviation(place) + whole)
+        return str(item["file"]), Drawn(noise[known], scale, true[known] if cut else None, off)
+
+    def _best(self, names: Names) -> int | None:
+        """The noisy table of which a table is the sum; None where two are as good."""
+        claimed, found = self.claimed, []
+        variance = gaussian_variance if claimed.gaussian else laplace_variance
+        for place, source in enumerate(claimed.sources):
+            if names <= source:
+                found.append((variance(self.scale(place)) * claimed.size(source - names), place))
+        found.sort()
+        if len(found) > 1 and found[1][0] <= found[0][0] * (1 + 1e-6):
+            return None
+        return found[0][1] if found else None
+
+    def parts(self) -> Iterator[tuple[str, Part]]:
+        """Residuals as they were drawn, of each noisy table that shows some."""
+        claimed, files = self.claimed, self.files()
+        single = claimed.exact is not None and claimed.exact.cells
+        if single or not (claimed.consistency in _LINEAR or self.alone):
+            return
+        if (claimed.nonnegative or claimed.integral) and not self._ends(files):
+            return
+        if claimed.residuals:
+            yield from self._residuals(files)
+            return
+        for place, source in enumerate(claimed.sources):
+            self.token.check()
+            tables = [names for names in files if names <= source and self._kept(names)]
+            tables.sort(key=claimed.size, reverse=True)
+            best: tuple[float, Names, float, NDArray[np.bool_]] | None = None
+            for names in tables[:_MOST_TRIED]:
+                told = self._own(names, place)
+                axes = [claimed.domains[name] for name in claimed.order if name in names]
+                inner = claimed.size(source - names)
+                likely = likeliest_sum(self.scale(place), inner, gaussian=claimed.gaussian)
+                worth = -own_size(axes, told) * log(likely)
+                if worth > 0 and (best is None or worth > best[0]):
+                    best = worth, names, likely, told
+            if best is not None:
+                item = files[best[1]]
+                noise = self.noise(item)[0]
+                off = sqrt(noise.size) if claimed.integral else 0.0
+                own = None if best[3].all() else best[3]
+                yield str(item["file"]), Part(noise, best[2], own, off)
+
+    def _kept(self, names: Names) -> bool:
+        """Whether a table is looked at: in whole numbers, the base alone."""
+        claimed = self.claimed
+        whole = len(names) == len(claimed.order)
+        return len(names) <= _MOST_DIMENSIONS and (whole or not claimed.integral)
+
+    def _own(self, names: Names, place: int) -> NDArray[np.bool_]:
+        """The residuals of a table that the noisy table at this place alone knows."""
+        claimed = self.claimed
+        order = [name for name in claimed.order if name in names]
+        own = np.zeros((2,) * len(order), bool)
+        if claimed.plain_noise:
+            own[...] = self._best(names) == place
+            return own
+        others = [each for at, each in enumerate(claimed.sources) if at != place]
+        for index in product((0, 1), repeat=len(order)):
+            part = frozenset(name for name, there in zip(order, index, strict=True) if there)
+            own[index] = not (any(part <= other for other in others) or claimed.gives(part))
+        return own
+
+    def _residuals(self, files: Mapping[Names, Mapping[str, object]]) -> Iterator[tuple[str, Part]]:
+        """Residuals that were measured by themselves, times their cells."""
+        claimed = self.claimed
+        for place, names in enumerate(claimed.sources):
+            if names in files and self._kept(names):
+                noise, fine = self.noise(files[names])[0], claimed.size(names)
+                own = np.zeros((2,) * noise.ndim, bool)
+                own[(1,) * noise.ndim] = True
+                off = sqrt(noise.size) * fine if claimed.integral else 0.0
+                likely = chance_of_zero(self.scale(place) * fine, gaussian=claimed.gaussian)
+                yield str(files[names]["file"]), Part(noise * fine, likely, own, off)
+
+    def _ends(self, files: Mapping[Names, Mapping[str, object]]) -> bool:
+        """Whether the last steps, no negative and only whole numbers, moved nothing by more than 1.
+
+        Where no cell met the bound at 0, none was moved by it. One that met it may be off by what
+        the search leaves, so all have to be above that.
+        """
+        claimed = self.claimed
+        base = files.get(frozenset(claimed.order))
+        if base is None or not claimed.nonnegative:
+            return base is not None
+        values = np.asarray(self.published[str(base["file"])].values, np.float64)
+        many = len(claimed.sources)
+        largest = max(self._deviation(place) for place in range(many))
+        off = _MOVED * sqrt(values.size * many) * largest + (1 if claimed.integral else 0)
+        return float(values.min()) > off
+
+    def _deviation(self, place: int) -> float:
+        """The standard deviation of noise, at most."""
+        return self.scale(place) * (1 if self.claimed.gaussian else sqrt(2))
+
+
+def _exact_places(
+    item: Mapping[str, object], columns: Sequence[Column]
+) -> Iterator[tuple[int, ...]]:
+    """Where a table has exact cells."""
+    named = {column.name: column for column in columns}
+    order = [column.name for column in columns if column.name in as_list(item["dimensions"])]
+    for cell in as_list(item.get("exact_cells") or []):
+        texts = zip(order, as_list(cell), strict=True)
+        yield tuple(named[name].categories.index(str(text)) for name, text in texts)
 
 
 def quiet_edges(
@@ -93,60 +277,7 @@ def quiet_edges(
         both = item["pairs"] == ORDERED
         places = ~np.eye(size, dtype=bool) if both else np.triu(np.ones((size, size), bool), 1)
         stated = np.asarray(published[file].values, np.float64).reshape(-1)
-        if chance_of_sum(stated - there[places], scale, gaussian=gaussian) < _EXPONENT:
+        drawn = Drawn(stated - there[places], scale)
+        if chance_of_sum([drawn], gaussian=gaussian) < NEVER:
             return msg("{file} has less noise than is stated", file=file)
     return ""
-
-
-def log_chance(noise: NDArray[np.float64], scale: float, *, gaussian: bool) -> float:
-    """The logarithm of a bound on the chance that noise of this scale lies so near to 0.
-
-    ``noise`` has an axis for each dimension; 0 (no bound) where a dimension has a single category.
-    """
-    varying = prod(size - 1 for size in noise.shape)
-    if not noise.ndim or not varying:
-        return 0.0
-    part = noise
-    for axis in range(noise.ndim):
-        part = part - part.mean(axis=axis, keepdims=True)
-    radius = float(np.linalg.norm(part)) + sqrt(noise.size) / 2
-    density = log(sqrt(2) * chance_of_zero(scale, gaussian=gaussian))
-    volume = varying / 2 * log(pi) + varying * log(radius) - lgamma(varying / 2 + 1)
-    return float(min(varying * density + volume, 0.0))
-
-
-def chance_of_sum(noise: NDArray[np.float64], scale: float, *, gaussian: bool) -> float:
-    """As :func:`log_chance`, of noise as it was drawn: Chernoff's bound on its sum of sizes."""
-    if scale <= 0:
-        return 0.0
-    total, cells = float(np.abs(noise).sum()), noise.size
-    rates = [2.0**power / scale for power in range(-20, 4 if gaussian else 8)]
-    mean = _gaussian_mean if gaussian else _laplace_mean
-    return float(min(0.0, *(rate * total + cells * log(mean(rate, scale)) for rate in rates)))
-
-
-def _laplace_mean(rate: float, scale: float) -> float:
-    """The mean of e^(−t|x|): the geometric series of both sides, summed."""
-    return tanh(1 / (2 * scale)) / tanh((1 / scale + rate) / 2)
-
-
-def _gaussian_mean(rate: float, scale: float) -> float:
-    """A bound on the mean of e^(−t|x|), which is nearly it: sums fall below their integrals."""
-    if scale <= _SMALL_SIGMA:
-        raw = [exp(-(x**2) / (2 * scale**2)) for x in range(1, int(40 * scale) + 3)]
-        inner = sum(weight * exp(-rate * x) for x, weight in enumerate(raw, 1))
-        return (1 + 2 * inner) / (1 + 2 * sum(raw))
-    reach, all_of_it = rate * scale / sqrt(2), scale * sqrt(2 * pi)
-    return min(1.0, (1 + all_of_it * exp(reach**2) * erfc(reach)) / all_of_it)
-
-
-def chance_of_zero(scale: float, *, gaussian: bool) -> float:
-    """Of discrete Laplace noise with P(x) ∝ e^(−|x|/b), or Gaussian with P(x) ∝ e^(−x²/2σ²)."""
-    if scale <= 0:
-        return 1.0
-    if not gaussian:
-        return tanh(1 / (2 * scale))
-    if scale > _SMALL_SIGMA:  # the sum of all is no less than its integral
-        return 1 / (scale * sqrt(2 * pi))
-    reach = int(40 * scale) + 3
-    return 1 / (1 + 2 * sum(exp(-(x**2) / (2 * scale**2)) for x in range(1, reach)))

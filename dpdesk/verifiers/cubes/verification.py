@@ -6,8 +6,7 @@ one, sums are summed, variances come from their definition.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import isclose, prod
 
@@ -32,7 +31,7 @@ from dpdesk.verifiers.cubes.claimed import (
     swept_best,
 )
 from dpdesk.verifiers.cubes.exact import after_cells, exact_checks
-from dpdesk.verifiers.cubes.quiet import too_quiet
+from dpdesk.verifiers.cubes.quiet import Counted, too_quiet
 from dpdesk.verifiers.cubes.stated import COUNT, Asked, asked_of, stated_checks
 from dpdesk.verifiers.declared import (
     Column,
@@ -121,33 +120,12 @@ def _tables(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimChec
     return ClaimCheck(claim, CheckStatus.CONFIRMED, found, "", label)
 
 
-def _steps(claimed: Claimed, number: int) -> tuple[float, Fraction, Fraction]:
-    """Grid step, and the smallest and largest value of a row in steps, of a measured vector."""
-    name = str(claimed.measures[number].get("measure", ""))
-    kinds = ("sum", "average")
-    for plain in claimed.plain_measures:
-        if not isinstance(plain, Mapping):
-            continue
-        kind = next(key for key in kinds if key in plain)
-        stated = "centred sum" if kind == "average" else kind
-        single = len(claimed.measures) == 1
-        if name != f"{stated} of {plain[kind]}" and not single:
-            continue
-        step = fraction_of(str(plain.get("step", 1)))
-        low, high = fraction_of(str(plain["lower"])), fraction_of(str(plain["upper"]))
-        if kind == "average":
-            step /= ((low + high) / (2 * step)).denominator
-            low, high = -(high - low) / 2, (high - low) / 2
-        lowest, highest = -((-low) // step), high // step
-        return float(step), Fraction(lowest), Fraction(max(lowest, highest))
-    return 1.0, Fraction(1), Fraction(1)
-
-
 def _budget_checks(claimed: Claimed) -> Iterator[ClaimCheck]:
     """The stated noise costs no more than the stated budget, and sensitivities are right."""
     spent, key = 0.0, "rho" if claimed.gaussian else "epsilon"
     for number, measure in enumerate(claimed.measures):
-        step, low, high = _steps(claimed, number)
+        grid = claimed.grid(number)
+        step, low, high = float(grid.step), grid.lowest, grid.highest
         most = max(abs(low), abs(high)) * claimed.rows
         l1, l2 = claimed.moved(most, (high - low) * claimed.rows)
         l1 *= step
@@ -194,7 +172,7 @@ def _nominal(claimed: Claimed, number: int) -> list[float]:
 
 def _true(claimed: Claimed, number: int) -> list[float]:
     """Variance of the discrete noise in a cell of each source."""
-    step, _, _ = _steps(claimed, number)
+    step = float(claimed.grid(number).step)
     scales = [float_of(scale) / step for scale in as_list(claimed.measures[number]["scales"])]
     if claimed.residuals:  # the grid is finer by the number of cells
         fine = [claimed.size(names) for names in claimed.sources]
@@ -466,7 +444,7 @@ def _grid(claimed: Claimed, published: Mapping[str, CuboidTable]) -> ClaimCheck:
         number = numbers.get(str(item.get("measure", "")))
         if number is None:  # an average
             continue
-        step = _steps(claimed, number)[0]
+        step = float(claimed.grid(number).step)
         values = np.asarray(published[str(item["file"])].values, dtype=np.float64)
         if not np.allclose(np.rint(values / step) * step, values, rtol=_RELATIVE, atol=0):
             found = msg(
@@ -544,6 +522,23 @@ def counted_check(
     ``recorded`` is the result in the evidence. Raises what :func:`declared_check` raises, and
     Cancelled.
     """
+
+    def quiet(number: int, counted: Counted) -> str:
+        return too_quiet(read_claims(manifest), number, published, counted, token)
+
+    return counted_again(manifest, recorded, published, given, source, token, quiet)
+
+
+def counted_again(
+    manifest: Mapping[str, object],
+    recorded: Mapping[str, object],
+    published: Mapping[str, CuboidTable],
+    given: Declarations,
+    source: FrequencySource,
+    token: CancelToken,
+    quiet: Callable[[int, Counted], str],
+) -> list[ClaimCheck]:
+    """As :func:`counted_check`; ``quiet`` says what of a measured vector has too little noise."""
     settings = asked_of(manifest)
     columns = _columns(manifest, settings, settings.dimensions, given)
     extra = _columns(manifest, settings, settings.extra, given)
@@ -553,7 +548,7 @@ def counted_check(
     person = cluster_of(manifest)
     most = count(as_table(manifest["parameters"]).get("rows_per_person", 1))
     fault = ""
-    for name in settings.measured():
+    for number, name in enumerate(settings.measured()):
         summed = "" if name == COUNT else name.removeprefix(_CENTRED).removeprefix("sum of ")
         rows = Rows(deciding, summed, person, most)
         kept, facts = kept_rows(source, rows, token)
@@ -565,10 +560,8 @@ def counted_check(
             found = msg("`{key}` is not what the source gives", key=key)
             return [ClaimCheck(_COUNTED, CheckStatus.FAILED, found, EVIDENCE, _COUNTED_LABEL)]
         if name == COUNT:
-            fault = next(_inexact(manifest, published, columns, kept, token), "")
-            if as_list(as_table(manifest["result"])["cuboids"]):  # views are read without tables
-                quiet = too_quiet(read_claims(manifest), published, columns, kept, token)
-                fault = fault or next(quiet, "")
+            fault = fault or next(_inexact(manifest, published, columns, kept, token), "")
+        fault = fault or quiet(number, Counted(columns, kept))
     status = CheckStatus.FAILED if fault else CheckStatus.CONFIRMED
     found = fault or "placed again, the same"
     return [ClaimCheck(_COUNTED, status, found, MANIFEST, _COUNTED_LABEL)]

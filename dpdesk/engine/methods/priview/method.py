@@ -210,13 +210,13 @@ class PriView(PrivateMethod):
     def checking(self) -> Checking[Any]:
         """See :meth:`PrivateMethod.checking`."""
         from dpdesk.engine.views.settings import guarantee_again
-        from dpdesk.verifiers.cubes.verification import counted_check, declared_check
-        from dpdesk.verifiers.views import as_cube, verify_views
+        from dpdesk.verifiers.cubes.verification import declared_check
+        from dpdesk.verifiers.views import as_cube, counted_check, verify_views
 
         return Checking(
             *(guarantee_again, verify_views),
             lambda manifest, given: declared_check(as_cube(manifest), given),
-            lambda manifest, *given: counted_check(as_cube(manifest), *given),
+            counted_check,
         )
 
 
