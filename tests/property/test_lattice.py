@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from operator import le
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from dpdesk.engine.methods.k_anonymity.anytime import anytime_search
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest
 from dpdesk.engine.methods.k_anonymity.counting import counted_at
+from dpdesk.engine.methods.k_anonymity.genetic import genetic_search
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 from dpdesk.engine.methods.k_anonymity.metrics import OBJECTIVES, evaluate_node
 from dpdesk.engine.methods.k_anonymity.packing import PackedLattice
@@ -149,6 +151,26 @@ def test_an_anytime_search_finds_a_feasible_node_whenever_there_is_one(
     assert found.nodes_checked <= budget
     if found.node is not None:
         assert reference.Release(table.rows, table.paths, found.node, k).feasible(limit)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    lattice_tables(), st.sampled_from(KS), shares, st.sampled_from((anytime_search, genetic_search))
+)
+def test_a_search_that_is_to_end_gives_the_best_so_far_and_proves_nothing_false(
+    table: LatticeTable, k: int, limit: int, search: Any
+) -> None:
+    token = CancelToken()
+
+    def keep(event: object) -> None:
+        token.keep()
+
+    found = search(table.problem, "loss", k, limit, token, keep)
+    expected = reference.best(table.rows, table.paths, "loss", k, limit)
+    assert (found.node is None) is (expected is None)
+    if found.node is not None:
+        assert reference.Release(table.rows, table.paths, found.node, k).feasible(limit)
+        assert found.node == expected or not found.proven_optimal
 
 
 @settings(deadline=None, max_examples=40)

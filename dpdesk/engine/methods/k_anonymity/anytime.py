@@ -64,7 +64,7 @@ def anytime_search(
     :func:`node_budget`), or when the first queue is empty: from the top every feasible node is
     reached through feasible nodes, so all were seen then and the optimum is proven. Among the
     feasible nodes seen, the result is chosen exactly and with the ties of the optimal search.
-    Notes say the best so far.
+    Notes say the best so far, and it is the result where the search is to end.
 
     Raises
     ------
@@ -77,7 +77,8 @@ def anytime_search(
 
     with node_counter(problem, k, token) as counter:
         search = _BestFirst(counter, objective, max_suppressed, report)
-        return search.run(max_nodes or node_budget(problem))
+        with token.keeping(search.stop):
+            return search.run(max_nodes or node_budget(problem))
 
 
 class _BestFirst:
@@ -98,6 +99,7 @@ class _BestFirst:
         self._next_note = 64
         self._best = float("inf")
         self._told = float("inf")
+        self.stop = CancelToken()
 
     def run(self, max_nodes: int) -> SearchResult:
         problem, top = self._problem, self._problem.top
@@ -108,20 +110,21 @@ class _BestFirst:
         self._scale = max(abs(self._feasible[top]), 1e-300)
         self._descend(top, max_nodes // 2)
         for number in range(max_nodes):
-            if len(self._seen) >= max_nodes // 2 or number > len(self._seen):
+            enough = len(self._seen) >= max_nodes // 2 or number > len(self._seen)
+            if enough or self.stop.cancelled:
                 break
             self._descend(self._lowest_feasible(number), max_nodes // 2)
         if len(self._seen) < max_nodes:
             self._look_at([problem.bottom])
         turn = 0
-        while len(self._seen) < max_nodes and self._queues[0]:
+        while len(self._seen) < max_nodes and self._queues[0] and not self.stop.cancelled:
             queue = self._queues[turn % 2] or self._queues[1 - turn % 2]
             turn += 1
             _, node = heapq.heappop(queue)
             self._look_at(self._neighbours(node)[: max_nodes - len(self._seen)])
             self._tell(max_nodes)
         proven = not self._queues[0] and len(self._seen) < max_nodes
-        proven &= problem.monotone(self._max_suppressed)
+        proven &= problem.monotone(self._max_suppressed) and not self.stop.cancelled
         node = self._choice()
         return SearchResult(
             node=node,
@@ -150,7 +153,7 @@ class _BestFirst:
     def _descend(self, node: Node, max_nodes: int) -> None:
         """To better nodes one level down, or one down and another up, until there is none."""
         self._look_at([node] if node not in self._seen else [])
-        while node in self._feasible and len(self._seen) < max_nodes:
+        while node in self._feasible and len(self._seen) < max_nodes and not self.stop.cancelled:
             better: list[Node] = []
             down = [low for _, low in self._stepped(node, -1)]
             swapped = [

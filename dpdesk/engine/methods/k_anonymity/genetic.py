@@ -38,9 +38,9 @@ def genetic_search(
     nodes come first, by the objective; others by the rows suppressed beyond the limit. The draws
     are those of a fixed seed, so that a run can be repeated. It ends after
     :func:`~dpdesk.engine.methods.k_anonymity.anytime.node_budget` nodes, or when many generations
-    found nothing better. A note says the bound: an attribute below the level at which it is
-    feasible all by itself makes every node infeasible, and no node above these levels is better
-    than what :mod:`~dpdesk.engine.methods.k_anonymity.bounds` gives for them.
+    found nothing better, or when it is asked to. A note says the bound: an attribute below the
+    level at which it is feasible all by itself makes every node infeasible, and no node above these
+    levels is better than what :mod:`~dpdesk.engine.methods.k_anonymity.bounds` gives for them.
 
     Raises Cancelled, and KeyError for an unknown objective.
     """
@@ -76,7 +76,9 @@ def genetic_search(
 
         floor = tuple(least(place) for place in range(len(problem.heights)))
         bound = float(plain_bounds(counter.plain([floor]), objective, k, max_suppressed)[0])
-        _breed(problem, floor, known, rank, node_budget(problem), report)
+        stop = CancelToken()
+        with token.keeping(stop):
+            _breed(problem, floor, known, rank, node_budget(problem), report, stop)
         best = min(known.values())
         top = highest_node(problem, k)
         if best[0]:
@@ -93,13 +95,14 @@ def _breed(
     rank: Callable[[Sequence[Node]], None],
     budget: int,
     report: Report,
+    stop: CancelToken,
 ) -> None:
     """Rank generations of nodes at or above ``floor``, into ``known``."""
     draw, quiet = Random(0), 0
     first = [tuple(draw.randint(a, b) for a, b in zip(floor, problem.top, strict=True))
              for _ in range(_POPULATION)]  # fmt: skip
     rank([problem.top, floor, *first])
-    while len(known) < budget and quiet < _PATIENCE:
+    while len(known) < budget and quiet < _PATIENCE and not stop.cancelled:
         parents = sorted(known.values())[:_POPULATION]
         best = parents[0]
         young: list[Node] = []
