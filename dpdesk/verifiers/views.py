@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
-from math import isclose, log1p, prod, sinh, sqrt
+from math import inf, isclose, log1p, prod, sinh, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -565,15 +565,16 @@ def too_quiet(
     """What says that views have less noise than stated, or empty. Raises Cancelled."""
     claimed = _claimed(manifest)
     scales = [as_float(scale) for scale in as_list(claimed.result["scales"])]
-    parts, smallest = [], []
+    parts, below = [], -inf
     for place, line in enumerate(claimed.lines("views")):
         view = claimed.views[place]
         true = counted_cells(counted.rows, [counted.columns[i] for i in view], token)
+        below = float(np.logaddexp(below, _chance_below(claimed, scales, place, true)))
+        if below >= NEVER:
+            return ""
         values = np.asarray(published[str(line["file"])].values, np.float64)
         likely = chance_of_zero(scales[place], gaussian=claimed.gaussian)
         parts.append(Part(values.reshape(true.shape) - true, likely, _own(claimed.views, place)))
-        smallest.append(true.reshape(-1))
-    below = _chance_below(claimed, scales, smallest)
     if np.logaddexp(below, min(log_chance(parts), chance_of_contrasts(parts))) < NEVER:
         file = str(claimed.lines("views")[0]["file"])
         return msg("{file} has less noise than is stated", file=file)
@@ -591,28 +592,26 @@ def _own(views: Sequence[Places], place: int) -> NDArray[np.bool_]:
 
 
 def _chance_below(
-    claimed: _Claimed, scales: Sequence[float], counts: Sequence[NDArray[np.int64]]
+    claimed: _Claimed, scales: Sequence[float], place: int, counts: NDArray[np.int64]
 ) -> float:
-    """The logarithm of a bound on the chance of a cell below 0 once views agree."""
+    """The logarithm of a bound on the chance of a cell of a view below 0 once views agree."""
     if min(scales) < _FINEST:
         return 0.0
     kind = gaussian_variance if claimed.gaussian else laplace_variance
-    lines, variances = claimed.lines("views"), [kind(scale) for scale in scales]
+    variances, scale = [kind(each) for each in scales], scales[place]
+    left = min(1.0, as_float(claimed.lines("views")[place]["variance"]) / variances[place])
+    rows = counts.reshape(-1).astype(np.float64)
+    if claimed.gaussian:
+        return float(np.logaddexp.reduce(-(rows**2) / (2 * scale**2 * left)))
+    fastest = min(sqrt(own) / each for own, each in zip(variances, scales, strict=True))
     found = []
-    for pace in (1.0,) if claimed.gaussian else _PACES:
-        told: list[Floats] = []
-        fastest = pace * min(sqrt(v) / scale for v, scale in zip(variances, scales, strict=True))
-        for line, own, scale, each in zip(lines, variances, scales, counts, strict=True):
-            left = min(1.0, as_float(line["variance"]) / own)
-            if claimed.gaussian:
-                told.append(np.asarray(-(each.astype(np.float64) ** 2) / (2 * scale**2 * left)))
-                continue
-            largest = max(
-                _log_mean(fastest / sqrt(v), other)
-                for v, other in zip(variances, scales, strict=True)
-            )
-            told.append(np.asarray(left * largest - each * (fastest / sqrt(own))))
-        found.append(float(np.logaddexp.reduce(np.concatenate(told))))
+    for pace in _PACES:
+        rate = pace * fastest
+        largest = max(
+            _log_mean(rate / sqrt(own), each) for own, each in zip(variances, scales, strict=True)
+        )
+        told = left * largest - rows * (rate / sqrt(variances[place]))
+        found.append(float(np.logaddexp.reduce(told)))
     return min(0.0, *found)
 
 

@@ -6,12 +6,16 @@ import json
 import random
 from collections.abc import Iterator
 from contextlib import closing
+from math import exp
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.engine.methods.dp_choice import design as choosing
+from dpdesk.verifiers import views
+from dpdesk.verifiers.noise import laplace_variance
 from tests.helpers.neighbours import NoNoise
 from tests.helpers.quiet import Redrawn, domains, redrawn
 
@@ -68,6 +72,10 @@ CUBES = {
     ),
     "residuals": ([7, 6, 4], 1.0, 'rho = 0.05\nplanner = "optimal"\nbasis = "residuals"\n'),
     "one noisy table": ([12, 9], 1.0, 'epsilon = 1\nplanner = "base"\nconsistency = "linf"\n'),
+    "many noisy tables": (
+        *([9, 8, 7, 3, 2, 2, 2], 1.0),
+        'epsilon = 1\nplanner = "all"\npublish = { max_dimensions = 3 }\n',
+    ),
     "two categories each": ([2] * 8, 1.0, 'epsilon = 1\nplanner = "base"\n'),
 }
 
@@ -92,6 +100,22 @@ def test_views(keys: str, context: AppContext, tmp_path: Path) -> None:
     assert honest == []
     assert len(quiet) == 1
     assert quiet[0].endswith("has less noise than is stated")
+
+
+def test_that_no_cell_of_a_view_falls_below_zero_is_bounded() -> None:
+    """By the exact chance that noise of a cell falls below its count, where one view has it all."""
+    sizes, most = [3], 80
+    for scale in (0.5, 1.0, 4.0):
+        shown = [{"dimension": "d", "categories": ["a", "b", "c"]}]
+        line = {"dimensions": ["d"], "variance": laplace_variance(scale)}
+        result = {"domains": shown, "views": [line], "marginals": [], "scales": [scale]}
+        given = {"dimensions": ["d"], "epsilon": 1, "publish": []}
+        claimed = views._claimed({"parameters": given, "result": result})
+        for count in range(0, most, 5):
+            bound = views._chance_below(claimed, [scale], 0, np.full(sizes, count))
+            each = exp(-(count + 1) / scale) / (1 + exp(-1 / scale))
+            assert 1 - (1 - each) ** 3 <= exp(bound) + 1e-15
+    assert bound < -10
 
 
 def test_views_whose_cells_are_small_tell_nothing(context: AppContext, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import islice
 from math import log, sqrt
 
 import numpy as np
@@ -49,7 +49,8 @@ from dpdesk.verifiers.nearness import (
 from dpdesk.verifiers.noise import gaussian_variance, laplace_variance
 
 _LINEAR = ("none", "l2")
-_MOST_DIMENSIONS, _MOST_TRIED = 12, 40
+_MOST_DIMENSIONS, _MOST_TRIED, _MOST_TABLES, _ENOUGH = 12, 8, 40, 2000.0
+"""Limits of what is looked at, whatever the noise is: in many tables some tell enough."""
 _MOVED = 0.02
 """By how much of a deviation a cell may be off where least squares without negative numbers end a
 ten-thousandth before the optimum: a hundredth of the length of what they took away.
@@ -76,7 +77,7 @@ def too_quiet(
     Raises Cancelled, and what a malformed manifest raises (TypeError, KeyError, ValueError).
     """
     seen = _Seen(claimed, number, published, counted, token)
-    direct, parts = list(seen.direct()), list(seen.parts())
+    direct, parts = list(islice(seen.direct(), _MOST_TABLES)), list(seen.parts())
     sizes = [(each.noise.size, file) for file, each in direct]
     sizes += [(each.noise.size, file) for file, each in parts]
     chance = chance_of_sum([each for _, each in direct], gaussian=claimed.gaussian)
@@ -84,6 +85,16 @@ def too_quiet(
     if min(chance, log_chance(known), chance_of_contrasts(known)) < NEVER:
         return msg("{file} has less noise than is stated", file=max(sizes)[1])
     return ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A table that shows residuals as they were drawn, and how much no noise in it would tell."""
+
+    worth: float
+    names: Names
+    likely: float
+    own: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -173,25 +184,35 @@ class _Seen:
         if claimed.residuals:
             yield from self._residuals(files)
             return
-        for place, source in enumerate(claimed.sources):
-            self.token.check()
-            tables = [names for names in files if names <= source and self._kept(names)]
-            tables.sort(key=claimed.size, reverse=True)
-            best: tuple[float, Names, float, NDArray[np.bool_]] | None = None
-            for names in tables[:_MOST_TRIED]:
-                told = self._own(names, place)
-                axes = [claimed.domains[name] for name in claimed.order if name in names]
-                inner = claimed.size(source - names)
-                likely = likeliest_sum(self.scale(place), inner, gaussian=claimed.gaussian)
-                worth = -own_size(axes, told) * log(likely)
-                if worth > 0 and (best is None or worth > best[0]):
-                    best = worth, names, likely, told
-            if best is not None:
-                item = files[best[1]]
+        found = [self._best_part(place, files) for place in range(len(claimed.sources))]
+        known = sorted((each for each in found if each is not None), key=lambda each: -each.worth)
+        worth = 0.0
+        for each in known[:_MOST_TABLES]:
+            if worth < _ENOUGH:
+                worth += each.worth
+                item = files[each.names]
                 noise = self.noise(item)[0]
                 off = sqrt(noise.size) if claimed.integral else 0.0
-                own = None if best[3].all() else best[3]
-                yield str(item["file"]), Part(noise, best[2], own, off)
+                own = None if each.own.all() else each.own
+                yield str(item["file"]), Part(noise, each.likely, own, off)
+
+    def _best_part(
+        self, place: int, files: Mapping[Names, Mapping[str, object]]
+    ) -> _Candidate | None:
+        """The table by which most of what a noisy table alone knows shows."""
+        self.token.check()
+        claimed, found = self.claimed, []
+        source = claimed.sources[place]
+        tables = [names for names in files if names <= source and self._kept(names)]
+        tables.sort(key=claimed.size, reverse=True)
+        for names in tables[:_MOST_TRIED]:
+            own = self._own(names, place)
+            axes = [claimed.domains[name] for name in claimed.order if name in names]
+            inner = claimed.size(source - names)
+            likely = likeliest_sum(self.scale(place), inner, gaussian=claimed.gaussian)
+            found.append(_Candidate(-own_size(axes, own) * log(likely), names, likely, own))
+        best = max(found, key=lambda each: each.worth, default=None)
+        return best if best is not None and best.worth > 0 else None
 
     def _kept(self, names: Names) -> bool:
         """Whether a table is looked at: in whole numbers, the base alone."""
@@ -207,10 +228,11 @@ class _Seen:
         if claimed.plain_noise:
             own[...] = self._best(names) == place
             return own
-        others = [each for at, each in enumerate(claimed.sources) if at != place]
-        for index in product((0, 1), repeat=len(order)):
-            part = frozenset(name for name, there in zip(order, index, strict=True) if there)
-            own[index] = not (any(part <= other for other in others) or claimed.gives(part))
+        own[...] = True
+        known = {each & names for at, each in enumerate(claimed.sources) if at != place}
+        known |= {each & names for each in (claimed.exact.everything if claimed.exact else ())}
+        for part in known:
+            own[tuple(slice(None) if name in part else 0 for name in order)] = False
         return own
 
     def _residuals(self, files: Mapping[Names, Mapping[str, object]]) -> Iterator[tuple[str, Part]]:
