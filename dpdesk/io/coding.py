@@ -69,7 +69,8 @@ def code_columns(
     coded = _to_code(con, len(names), rows, place, token)
     columns: list[Column] = []
     for j, name in enumerate(names):
-        domain = _make_type(con, j, place, token) if j in coded else None
+        made = f"e{j}", f"SELECT DISTINCT c{j} AS v FROM {RAW}"
+        domain = make_type(con, *made, place, token) if j in coded else None
         columns.append(Column(name, f"c{j}", domain))
         report(StepProgress(CODE, j + 1, len(names), "columns"))
     casts = ", ".join(
@@ -117,11 +118,14 @@ def _distinct(
     return dict(zip(columns, found, strict=True))
 
 
-def _make_type(con: DuckDBPyConnection, j: int, place: Path, token: CancelToken) -> tuple[str, ...]:
+def make_type(
+    con: DuckDBPyConnection, name: str, values: str, place: Path, token: CancelToken
+) -> tuple[str, ...]:
+    """Make an ENUM of the texts ``v`` of a statement, each once; these, by code point."""
     with query(con, token, place) as cursor:
-        cursor.execute(f"CREATE TYPE e{j} AS ENUM (SELECT DISTINCT c{j} FROM {RAW} ORDER BY c{j})")
-        table = cursor.sql(f"SELECT unnest(enum_range(NULL::e{j}))::VARCHAR AS v").to_arrow_table()
-    return texts(table.column(0))
+        cursor.execute(f"CREATE TYPE {name} AS ENUM ({values} ORDER BY v)")
+        table = cursor.sql(f"SELECT unnest(enum_range(NULL::{name}))::VARCHAR AS v")
+        return texts(table.to_arrow_table().column(0))
 
 
 def texts(values: pyarrow.ChunkedArray | pyarrow.Array) -> tuple[str, ...]:

@@ -40,12 +40,12 @@ def refuse_nul(
     """
     for first in range(0, len(texts), _AT_ONCE):
         some = texts[first : first + _AT_ONCE]
-        listed = ", ".join(f"bool_or(contains(c{j}, chr(0)))" for j, _ in some)
+        listed = ", ".join(f"bool_or(contains(c{j}::VARCHAR, chr(0)))" for j, _ in some)
         with query(con, token, path) as cursor:
             found = cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
             for (j, name), hit in zip(some, found, strict=True):
                 if hit:
-                    where = f"FROM {RAW} WHERE contains(c{j}, chr(0))"
+                    where = f"FROM {RAW} WHERE contains(c{j}::VARCHAR, chr(0))"
                     row = cursor.execute(f"SELECT min(rowid) + 1 {where}").fetchone() or (1,)
                     raise nul_in_text(path.name, int(row[0]), name)
 

@@ -1,8 +1,8 @@
-"""From a Parquet file to a table of texts in the database."""
+"""From a Parquet file to a table of texts in the database, of few values as codes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,8 @@ from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
+from dpdesk.core.source_spec import changes_values
+from dpdesk.io.coding import MOST_CODED_COLUMNS, make_type, most_coded
 from dpdesk.io.csvload import AT_ONCE, CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement
@@ -92,7 +94,10 @@ def damaged_parquet(path: Path) -> InputError:
 
 
 _NO_TEXT = ("STRUCT", "MAP", "LIST", "BLOB", "UNION", "[]", "VARIANT", "GEOMETRY")
-_OUTSIDE = "c{0} <> '' AND (substr(c{0}, 5, 1) <> '-' OR contains(c{0}, '(BC)'))"
+_OUTSIDE = (
+    "c{0}::VARCHAR <> '' AND "
+    "(substr(c{0}::VARCHAR, 5, 1) <> '-' OR contains(c{0}::VARCHAR, '(BC)'))"
+)
 """Not the text of a date of the years 1 to 9999."""
 
 
@@ -100,6 +105,8 @@ def load_parquet(
     con: DuckDBPyConnection, path: Path, spec: SourceSpec, token: CancelToken, report: Report
 ) -> Loaded:
     """Load ``path`` into the table ``raw``: every value as its canonical text, null as "".
+
+    Columns of few values are coded while they are read, unless the plan changes values.
 
     Raises InputError ``parquet.*`` for a file that is no Parquet, is damaged, has no rows, or has
     columns that have no text (lists, structures, bytes); StorageError; Cancelled.
@@ -112,20 +119,27 @@ def load_parquet(
     source = parquet_source(path)
     _trust_values(con)
     described: list[tuple[object, ...]] = []
+    coded: tuple[tuple[str, ...] | None, ...] = ()
 
     def culprit() -> str:
         return _unreadable(con, path, names, described, token)
 
     with readable(path, token, culprit), query(con, token, path) as cursor:
         described += _described(cursor, path, names)
-        listed = ", ".join(f"{_as_text(row)} AS c{j}" for j, row in enumerate(described))
+        texts = [_as_text(row) for row in described]
+        if not changes_values(spec) and not any(one.value_labels for one in found.variables):
+            coded = _coded(con, path, texts, rows, token)
+        kinds = [f"::t{j}" if domain is not None else "" for j, domain in enumerate(coded)]
+        listed = ", ".join(
+            f"({text}){kind} AS c{j}"
+            for j, (text, kind) in enumerate(zip(texts, kinds or [""] * len(texts), strict=True))
+        )
         cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {source}")
         loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
     if loaded is None or loaded[0] != rows:
         raise disagreement(path.name, "rows", rows, loaded[0] if loaded else 0)
     _compare_empty(con, path, names, found.empty, token)
-    texts = [(j, name) for j, name in enumerate(names) if str(described[j][1]) == "VARCHAR"]
-    refuse_nul(con, texts, path, token)
+    refuse_nul(con, _may_hold_nul(names, described, coded), path, token)
     odd = note_unforeseen(con, found.variables, "parquet", spec.missing or (), path, token)
     outside = _outside_notes(con, path, names, [str(row[1]) for row in described], token)
     nulls = _null_notes(con, path, names, described, token)
@@ -135,7 +149,43 @@ def load_parquet(
     # That a column is one of texts is something said of it too.
     known = frozenset(found.described)
     labelled = tuple(one for one in found.variables if one.name in known)
-    return Loaded(names, rows, reading, digest, Codebook(labelled) if labelled else NO_BOOK)
+    book = Codebook(labelled) if labelled else NO_BOOK
+    return Loaded(names, rows, reading, digest, book, coded=coded)
+
+
+def _coded(
+    con: DuckDBPyConnection, path: Path, columns: Sequence[str], rows: int, token: CancelToken
+) -> tuple[tuple[str, ...] | None, ...]:
+    """Make the types t0, t1, … of the texts of columns of few values; these, by code point."""
+    if len(columns) > MOST_CODED_COLUMNS:
+        return ()
+    source, limit, many = parquet_source(path), most_coded(rows), list[int]()
+    for first in range(0, len(columns), AT_ONCE):
+        some = columns[first : first + AT_ONCE]
+        counts = ", ".join(f"approx_count_distinct({text})" for text in some)
+        with query(con, token, path) as cursor:
+            many += cursor.execute(f"SELECT {counts} FROM {source}").fetchone() or ()
+    return tuple(
+        make_type(con, f"t{j}", f"SELECT DISTINCT {text} AS v FROM {source}", path, token)
+        if values <= limit
+        else None
+        for j, (text, values) in enumerate(zip(columns, many, strict=True))
+    )
+
+
+def _may_hold_nul(
+    names: Sequence[str],
+    described: Sequence[tuple[object, ...]],
+    coded: Sequence[tuple[str, ...] | None],
+) -> list[tuple[int, str]]:
+    """Places and names of the columns of texts, but not of those whose values have no NUL."""
+    known = [domain is not None and not any("\0" in v for v in domain) for domain in coded]
+    clean = known or [False] * len(names)
+    return [
+        (j, name)
+        for j, name in enumerate(names)
+        if str(described[j][1]) == "VARCHAR" and not clean[j]
+    ]
 
 
 def _trust_values(con: DuckDBPyConnection) -> None:
@@ -178,7 +228,7 @@ def _compare_empty(
     found: list[int] = []
     for first in range(0, len(names), AT_ONCE):
         columns = range(first, min(len(names), first + AT_ONCE))
-        listed = ", ".join(f"count(*) FILTER (c{j} = '')" for j in columns)
+        listed = ", ".join(f"count(*) FILTER (c{j}::VARCHAR = '')" for j in columns)
         with query(con, token, path) as cursor:
             found += cursor.execute(f"SELECT {listed} FROM {RAW}").fetchone() or ()
     for name, one, other in zip(names, wanted, found, strict=True):
