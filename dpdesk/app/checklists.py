@@ -63,19 +63,21 @@ def check_release(
     source: Given | None = None,
     mode: Mode = Mode.DEVELOP,
     protocol: SignedProtocol | None = None,
+    author: str = "",
 ) -> CheckedRelease:
     """Verify a release folder and make its checklist.
 
     ``policy`` is that of a submission; None takes the one that holds on this computer. In the mode
-    "apply", ``protocol`` is the one that was locked (None: it is not at hand). Whatever is
-    wrong with the folder becomes items that fail. Raises InputError when ``path`` is no folder,
-    ``source`` no file or the agency's policy unreadable, and Cancelled.
+    "apply", ``protocol`` is the one that was locked (None: it is not at hand), and ``author`` who
+    submits the release. Whatever is wrong with the folder becomes items that fail. Raises
+    InputError when ``path`` is no folder, ``source`` no file or the agency's policy unreadable, and
+    Cancelled.
     """
     agency = agency_policy(context.home)
     facts = gather(context, path, token, report, source)
     chosen = agency.policy if policy is None else policy
     standing = standing_of(chosen, agency.given)
-    way = passage(context, mode, protocol, facts, chosen)
+    way = passage(context, mode, protocol, facts, chosen, author)
     checklist = make_checklist(facts, chosen, standing, way)
     return CheckedRelease(facts, checklist)
 

@@ -129,9 +129,9 @@ def mode_of(person: Person) -> str:
 def test_next_year_s_tables_apply_a_locked_protocol_or_are_told_apart(
     desks: Three, changed: dict[str, object], expected: str
 ) -> None:
-    author = desks[0]
-    locked = ("--out", "protocol.json", "--passphrase-file", author.secret)
-    author.does("review", "protocol", "lock", "release", *locked)
+    author, first, _ = desks
+    locked = ("--out", author.desk / "protocol.json", "--passphrase-file", first.secret)
+    first.does("review", "protocol", "lock", "release", *locked)
     shutil.rmtree(author.folder)
     source = write_register(author.desk / "next year", rows_of_people(310, seed=9))
     author.does("run", write_plan(source, **changed), "--out", "release")

@@ -205,6 +205,35 @@ def test_a_locked_protocol_is_applied_and_any_departure_fails(done: Three) -> No
         assert [item["status"] for item in items if item["id"] == "mode"] == [status]
 
 
+def test_a_protocol_that_the_author_made_up_is_left_to_a_reviewer(
+    done: Three, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its signature is good, but nobody else says that such a release was ever approved."""
+    from dpdesk.project.review import protocol
+
+    author, first, _ = done
+    by_file = ("--passphrase-file", author.secret)
+    made = protocol.protocol_of
+
+    def looser(*given: Any) -> protocol.Protocol:
+        found = made(*given)
+        return replace(found, protection={**found.protection, "k": 2})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(protocol, "protocol_of", looser)
+        author.does("review", "protocol", "lock", "release", "--out", "forged.json", *by_file)
+    write_plan(author, k=2)
+    author.does("run", "plan.toml", "--out", "loose")
+    sent = author.run("review", "submit", "loose", "--protocol", "forged.json", *by_file)
+    assert sent.code == 0, sent.err
+    first.does("review", "protocol", "take", author.desk / "forged.json")
+    copy = shutil.copytree(author.desk / "loose", first.desk / "loose")
+    items = entries(first.run("review", "checklist", copy, "--json").json, "items")
+    (found,) = [item for item in items if item["id"] == "mode"]
+    assert found["status"] == "review"
+    assert "the author of this release" in found["evidence"]
+
+
 # ---- what people may not do
 
 

@@ -106,7 +106,7 @@ def test_a_protocol_is_locked_from_an_approved_release_and_another_release_appli
     lines = room.page.standing.mode.text.splitlines()
     assert lines[0].startswith("It applies a locked protocol.")
     assert "“A small table”, locked by Carla Author" in lines[1]
-    assert lines[2].startswith("✓ Except for source and title, the plan is the locked protocol")
+    assert lines[2].startswith("△ Except for source and title, the plan is the locked protocol")
 
 
 def test_a_file_that_is_no_protocol_is_told_before_anything_is_signed(

@@ -82,7 +82,8 @@ def submit(
     policy = agency_policy(context.home).policy if wish.policy is None else read_policy(wish.policy)
     protocol = None if wish.protocol is None else take_protocol(context, wish.protocol)
     mode = Mode.DEVELOP if protocol is None else Mode.APPLY
-    checked = check_release(context, folder, token, report, policy, None, mode, protocol)
+    author = signer.person
+    checked = check_release(context, folder, token, report, policy, None, mode, protocol, author)
     if not checked.facts.report.ok:
         first = checked.facts.report.failures[0]
         raise RefusedError(

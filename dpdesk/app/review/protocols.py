@@ -131,8 +131,12 @@ def passage(
     signed: SignedProtocol | None,
     facts: CheckedFacts,
     policy: Policy,
+    author: str = "",
 ) -> Passage:
-    """How a release comes about: its mode, and how it compares with the protocol."""
+    """How a release comes about: its mode, and how it compares with the protocol.
+
+    ``author`` is the name of who submits it.
+    """
     from dpdesk.project.review.protocol import check_protocol
     from dpdesk.project.review.questions import Passage
 
@@ -140,7 +144,7 @@ def passage(
         return Passage(mode)
     trust = signing.trust_list(context)
     place = facts.release, facts.table, policy.sha256, trust, signing.now()
-    check = check_protocol(signed, *place)
+    check = check_protocol(signed, *place, author)
     return Passage(mode, check)
 
 

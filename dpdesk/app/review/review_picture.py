@@ -261,14 +261,15 @@ def look(
     notes = list(loaded.state.notes) + list(review_store(context).related(loaded))
     notes += _elsewhere(loaded, beside)
     used = None if policy is None else read_policy(policy)
-    mode, protocol = Mode.DEVELOP, None
+    mode, protocol, author = Mode.DEVELOP, None, ""
     if current is not None:
+        author = current.submission.signer.person
         used, fault = submitted_policy(current.payload)
         mode = current.payload.mode
         protocol = known_protocol(context, current.payload.protocol_sha256)
         if fault is not None:
             loaded = spoiled(loaded, (fault,))
-    checked = check_release(context, folder, token, report, used, source, mode, protocol)
+    checked = check_release(context, folder, token, report, used, source, mode, protocol, author)
     differences: tuple[Difference, ...] = ()
     if current is not None:
         differences = checked.checklist.differences(current.payload.statuses)

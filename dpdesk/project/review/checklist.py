@@ -548,6 +548,13 @@ def _mode(case: Case) -> Answer:
             Basis.FILES,
             advice,
         )
+    if protocol.own:
+        return Answer(
+            Status.REVIEW,
+            msg("{text} That is the author of this release.", text=text),
+            Basis.FILES,
+            "Compare it with the release that was approved, or have a reviewer of it sign it.",
+        )
     return Answer(Status.PASS, text, Basis.EVIDENCE)
 
 

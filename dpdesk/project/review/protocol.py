@@ -186,12 +186,17 @@ class Signature(Enum):
 
 @dataclass(frozen=True)
 class ProtocolCheck:
-    """What comparing a release with a protocol showed; ``differences`` are parts of sentences."""
+    """What comparing a release with a protocol showed; ``differences`` are parts of sentences.
+
+    It is the author's ``own`` where who submits the release signed it: nobody else says that what
+    it holds was approved.
+    """
 
     id: str
     differences: tuple[str, ...]
     signer: str
     signature: Signature
+    own: bool = False
 
 
 def check_protocol(
@@ -201,13 +206,17 @@ def check_protocol(
     policy_sha256: str,
     trust: TrustList,
     now: datetime,
+    author: str = "",
 ) -> ProtocolCheck:
     """Check a release against a protocol, and its signature against the trust list.
+
+    ``author`` is the name of who submits the release.
 
     Never raises, whatever the evidence holds; what cannot be read is a difference.
     """
     found = tuple(differences(signed.protocol, release, table, policy_sha256))
-    return ProtocolCheck(signed.id, found, signed.person, signature_of(signed, trust, now))
+    own = bool(author) and fold_person(author) == fold_person(signed.person)
+    return ProtocolCheck(signed.id, found, signed.person, signature_of(signed, trust, now), own)
 
 
 def signature_of(signed: SignedProtocol, trust: TrustList, now: datetime) -> Signature:

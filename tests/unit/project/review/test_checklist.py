@@ -315,6 +315,7 @@ LOCKED = ProtocolCheck("ab" * 32, (), "Ada Example", Signature.TRUSTED)
         (Passage(Mode.APPLY, replace(LOCKED, signature=Signature.BAD)), Status.FAIL),
         (Passage(Mode.APPLY, replace(LOCKED, signature=Signature.UNKNOWN)), Status.REVIEW),
         (Passage(Mode.APPLY, replace(LOCKED, signature=Signature.REVOKED)), Status.FAIL),
+        (Passage(Mode.APPLY, replace(LOCKED, own=True)), Status.REVIEW),
     ],
 )
 def test_a_locked_protocol_must_be_applied_as_it_is(passage: Passage, status: Status) -> None:
