@@ -542,19 +542,12 @@ def _mode(case: Case) -> Answer:
     )
     if protocol.signature is not Signature.TRUSTED:
         advice = "Check the signer's key, and add it to the trust list if it is right."
-        return Answer(
-            Status.REVIEW,
-            msg("{text} Its key is not trusted here.", text=text),
-            Basis.FILES,
-            advice,
-        )
+        told = msg("{text} Its key is not trusted here.", text=text)
+        return Answer(Status.REVIEW, told, Basis.FILES, advice)
     if protocol.own:
-        return Answer(
-            Status.REVIEW,
-            msg("{text} That is the author of this release.", text=text),
-            Basis.FILES,
-            "Compare it with the release that was approved, or have a reviewer of it sign it.",
-        )
+        advice = "Compare it with the release that was approved, or have a reviewer of it sign it."
+        told = msg("{text} That is the author of this release.", text=text)
+        return Answer(Status.REVIEW, told, Basis.FILES, advice)
     return Answer(Status.PASS, text, Basis.EVIDENCE)
 
 
