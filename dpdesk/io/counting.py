@@ -17,7 +17,7 @@ from dpdesk.io.coded_rows import CodedRows
 from dpdesk.io.coding import DATA, Column
 from dpdesk.io.database import query
 from dpdesk.io.missing import condition, missing_codes
-from dpdesk.io.text_codes import LaterTexts, coded_texts, count_codes
+from dpdesk.io.text_codes import LaterTexts, coded_texts, count_codes, digits
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 Codes = tuple[Sequence[str], NDArray[Any]]
 """The values of a column by code point, and the code of every row in source order."""
 _KEY_BITS, _SHORT_BITS = 63, 32
-_PIECE = 1 << 15
 _MOST_TEXTS, _MOST_CELLS = 1 << 20, 1 << 26
 """Rows, or cells, that are counted in memory where texts are among the columns."""
 _MOST_CODES, _FEW_COLUMNS = 1 << 23, 5
@@ -89,7 +88,7 @@ def count_held(
         )
     elif columns:
         keys, counts = held.count(places, token)
-        codes = _digits(keys, _sizes(columns))
+        codes = digits(keys, _sizes(columns))
     else:
         codes, counts = np.empty((1, 0), np.int32), np.array([held.rows], np.int64)
     return counted_table(columns, domains, codes, counts, missing)
@@ -122,7 +121,7 @@ def count_in_memory(
     if packs(columns):
         held = CodedRows(tuple(map(tuple, domains)), tuple(each for _, each in coded), rows)
         keys, counts = held.count(range(len(columns)), token)
-        codes = _digits(keys, _sizes(columns))
+        codes = digits(keys, _sizes(columns))
     else:
         sizes = [len(domain) for domain in domains]
         codes, counts = count_codes([each for _, each in coded], sizes, rows, token)
@@ -243,20 +242,7 @@ def _by_key(
             f"SELECT {key} AS k, count(*) AS n FROM {origin.named(cursor)} GROUP BY k ORDER BY k"
         ).fetchnumpy()
     keys = np.asarray(found["k"], dtype=np.int64)
-    return _digits(keys, _sizes(columns)), np.asarray(found["n"], dtype=np.int64)
-
-
-def _digits(keys: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int32]:
-    """The codes that keys are made of."""
-    codes = np.empty((len(keys), len(sizes)), dtype=np.int32)
-    for start in range(0, len(keys), _PIECE):  # as many as a processor's cache holds
-        piece = slice(start, start + _PIECE)
-        rest = keys[piece]
-        for j in reversed(range(len(sizes))):
-            above = rest // sizes[j]
-            codes[piece, j] = rest - above * sizes[j]
-            rest = above
-    return codes
+    return digits(keys, _sizes(columns)), np.asarray(found["n"], dtype=np.int64)
 
 
 def _by_columns(

@@ -32,10 +32,17 @@ def test_codes_follow_the_order_of_code_points(values: list[str], cut: int) -> N
     assert {domain[place] for place in domain.places(wanted)} == {*wanted} & {*values}
 
 
-@given(st.lists(st.tuples(*(st.integers(0, size - 1) for size in (2, 900, 5))), max_size=30))
-def test_tuples_are_counted_in_their_order(rows: list[tuple[int, ...]]) -> None:
+@given(
+    st.lists(st.tuples(*(st.integers(0, size - 1) for size in (2, 900, 5))), max_size=30),
+    st.sampled_from((5, 1 << 31)),
+    st.sampled_from((900, 1 << 31)),
+)
+def test_tuples_are_counted_in_their_order(
+    rows: list[tuple[int, ...]], last: int, middle: int
+) -> None:
+    """Whether or not a tuple fits one number."""
     columns = np.array(rows, np.int32).reshape(-1, 3).T
-    codes, counts = count_codes([*columns], [2, 900, 5], len(rows), CancelToken())
+    codes, counts = count_codes([*columns], [2, middle, last], len(rows), CancelToken())
     found = [tuple(row) for row in codes.tolist()]
     assert found == sorted({*rows})
     assert dict(zip(found, counts.tolist(), strict=True)) == Counter(rows)
