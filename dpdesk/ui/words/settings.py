@@ -472,7 +472,9 @@ def what_is_missing(now: Situation) -> Missing | None:
     """What has to be done in another panel before a search can start; None when nothing."""
     if not now.has_data:
         title = translate("Protect", "Open a table of people first")
-        text = translate("Protect", "Protection starts from data: a CSV, TSV or Parquet file.")
+        text = translate(
+            "Protect", "Protection starts from data: a file, or a table of a database."
+        )
         if now.loading:
             title = translate("Protect", "The data are being read")
             text = translate("Protect", "The search starts as soon as they are there.")

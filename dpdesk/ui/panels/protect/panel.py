@@ -504,16 +504,25 @@ class ProtectPanel(Panel):
         else:
             self._ask_view()
 
-    def _show_open(self, sentence: str) -> None:
-        """Say what has to be decided before there is something to show."""
+    def _show_open(self, still_open: presenter.StillOpen) -> None:
+        """Say what has to be decided before there is something to show, and lead there."""
         self._view = None
         self._live.forget()
         self._dim.stop()
         self.result.clear()
-        self.result.deck.set_placeholder(sentence)
+        self.result.deck.set_placeholder(self.tr("Nothing to show yet."))
         self.result.deck.set_stale(False)
+        self.result.show_band("info", still_open.text, self._way_to(still_open.key))
         self.viewed.emit(None)
         self._private.advise()
+
+    def _way_to(self, key: str) -> tuple[tuple[str, str], ...]:
+        """The button that brings the field of a setting in sight, where the form has it."""
+        method = self._bench.method
+        label = control_labels(method, ()).get(key) if method is not None else None
+        if label is None or not self.settings.has_field(key):
+            return ()
+        return ((f"{_FIELD}{key}", self.tr("Show “{setting}”").format(setting=label)),)
 
     @Slot()
     def _follow_job(self) -> None:
@@ -607,9 +616,7 @@ class ProtectPanel(Panel):
             shown = words.format(column=", ".join(names), role=role_words(role))
             actions = ((FIX, shown), *actions)
         key = problem.details.get("key")
-        label = control_labels(method, ()).get(str(key)) if method is not None else None
-        if label is not None and not actions:
-            actions = ((f"{_FIELD}{key}", self.tr("Show “{setting}”").format(setting=label)),)
+        actions = actions or self._way_to(str(key))
         self._dim.stop()
         self.result.deck.set_stale(True, self.tr("not for these settings"))
         self.result.show_band("fail", sentence, actions)

@@ -618,6 +618,10 @@ class SettingsPane(HoldingArea):
         """Show a sentence under a field; False when there is no such field."""
         return self._form is not None and self._form.show_error(key, sentence)
 
+    def has_field(self, key: str) -> bool:
+        """Whether the form has a field for a setting."""
+        return self._form is not None and self._form.field_or_none(key) is not None
+
     def show_field(self, key: str) -> None:
         """Bring the field of a setting in sight, ready to be typed into."""
         field = None if self._form is None else self._form.field_or_none(key)
