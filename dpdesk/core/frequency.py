@@ -102,13 +102,15 @@ class RowRule:
     ``lost`` holds texts by column: rows with one of them are left out. With ``person``, so are rows
     whose value there is missing, and of the others of each person at most ``most`` stay (None:
     all): the first ones by the codes of the columns in ``order``. So whether a row counts depends
-    on nothing but the rows of its own person.
+    on nothing but the rows of its own person. ``every`` is for a look at a part of the rows: of
+    the others every so many-th is enough; a source whose rows have no order may count all.
     """
 
     lost: Mapping[str, Sequence[str]] = field(repr=False)
     person: str | None = None
     order: tuple[str, ...] = ()
     most: int | None = None
+    every: int = 1
 
 
 class FrequencySource(Protocol):

@@ -14,6 +14,8 @@ from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.engine.telling import grouped
 
 _LARGEST_KEY = 1 << 62
+_AT_ONCE = 1 << 24
+"""Rows whose tuples are counted at once."""
 
 
 def rows_alone(
@@ -29,8 +31,54 @@ def rows_alone(
     if isinstance(recoding, TupleRecoding):
         return _tuples_alone(source, names, recoding, token)
     column, gone = ("", ()) if recoding is None else recoding.left_out
-    if gone:
-        source = source.restricted(RowRule({column: gone}), token)
+    left_out = {column: tuple(gone)} if gone else {}
+    apart, parts = _parts(source, names, recoding, token)
+    found = 0
+    for part in parts:
+        lost = left_out | ({apart: (*left_out.get(apart, ()), *part)} if part else {})
+        some = source.restricted(RowRule(lost), token) if lost else source
+        found += _alone(some, names, recoding, token)
+    return found
+
+
+def _parts(
+    source: FrequencySource, names: Sequence[str], recoding: Recoding | None, token: CancelToken
+) -> tuple[str, list[tuple[str, ...]]]:
+    """A column, and the values of it that each part of many rows is without.
+
+    Rows of equal released values are in one part. It is the column whose most frequent released
+    value has the fewest rows.
+    """
+    if source.rows <= _AT_ONCE or not names:
+        return "", [()]
+    best, chosen, held = source.rows + 1, "", dict[str, list[tuple[str, int]]]()
+    for name in names:
+        table = source.frequency_table([name], token)
+        labels = {} if recoding is None else recoding.mapping.get(name, {})
+        groups: dict[str, list[tuple[str, int]]] = {}
+        for code, rows in zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True):
+            value = table.domains[0][code]
+            groups.setdefault(labels.get(value, value), []).append((value, rows))
+        most = max(sum(rows for _, rows in group) for group in groups.values())
+        if most < best:
+            best, chosen, held = most, name, groups
+    parts: list[list[str]] = [[]]
+    filled = 0
+    for group in held.values():
+        rows = sum(n for _, n in group)
+        if parts[-1] and filled + rows > _AT_ONCE:
+            parts.append([])
+            filled = 0
+        parts[-1] += [value for value, _ in group]
+        filled += rows
+    every = [value for group in held.values() for value, _ in group]
+    return chosen, [tuple(v for v in every if v not in kept) for kept in map(frozenset, parts)]
+
+
+def _alone(
+    source: FrequencySource, names: Sequence[str], recoding: Recoding | None, token: CancelToken
+) -> int:
+    """As :func:`rows_alone`, of rows that count all and are counted at once."""
     table = source.frequency_table(names, token)
     if recoding is None:
         return int((table.counts == 1).sum())

@@ -30,7 +30,7 @@ from dpdesk.core.charts import (
     table_from,
 )
 from dpdesk.core.compiled import kernel
-from dpdesk.core.frequency import FrequencySource, FrequencyTable
+from dpdesk.core.frequency import FrequencySource, FrequencyTable, RowRule
 from dpdesk.core.jobs import CancelToken, Note
 from dpdesk.core.messages import counted, listed, msg
 
@@ -302,7 +302,9 @@ class _Columns:
         labels: Labels,
         token: CancelToken,
     ) -> _Columns:
-        """Every so many-th tuple of the source, at most ``_PAIRED`` of them."""
+        """Every so many-th tuple of the source, or of a part of many rows; at most ``_PAIRED``."""
+        if source.rows > _AT_ONCE:
+            source = source.restricted(RowRule({}, every=source.rows // _PAIRED), token)
         table = source.frequency_table((*names, target), token)
         step = _step(len(table.counts), _PAIRED)
         coded = []

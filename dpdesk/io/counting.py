@@ -331,7 +331,10 @@ class RestrictedRows:
             place = f"row_number() OVER (PARTITION BY {person.sql} ORDER BY {keys})"
             wanted.append(f"QUALIFY {place} <= {int(rule.most)}")
         shown = ", ".join(dict.fromkeys(column.sql for column in columns)) or "1 AS one"
-        sql = " ".join([f"SELECT {shown} FROM {DATA}", *joins, *wanted])
+        source = DATA
+        if rule.every > 1:
+            source = f"(SELECT * FROM {DATA} WHERE rowid % {int(rule.every)} = 0) AS {DATA}"
+        sql = " ".join([f"SELECT {shown} FROM {source}", *joins, *wanted])
         return Origin(f"({sql}) AS counted", self._lost)
 
 

@@ -19,6 +19,7 @@ from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.recoding import Recoding
 from dpdesk.core.schema import Role
+from dpdesk.engine import recoded
 from dpdesk.engine.method import MethodInput, Outcome
 from dpdesk.engine.methods.l_diverted.combined import spare_rows, trimmed
 from dpdesk.engine.methods.l_diverted.method import LDiverted
@@ -210,9 +211,9 @@ def test_the_classes_are_told_apart_however_many_labels_there_are() -> None:
 
 
 @settings(max_examples=examples(100))
-@given(st.integers(0, 40), st.integers(0, 9))
+@given(st.integers(0, 40), st.integers(0, 9), st.sampled_from((7, 40, 1 << 24)))
 def test_rows_alone_are_those_released_that_no_other_released_row_equals(
-    singles: int, seed: int
+    singles: int, seed: int, at_once: int
 ) -> None:
     rows = [(age, town, f"s{n % 12}", f"c{n % 7}") for n, (age, town, _) in enumerate(people(120))]
     rows += [
@@ -223,7 +224,9 @@ def test_rows_alone_are_those_released_that_no_other_released_row_equals(
         LDiverted.parameters, {"l": 4, "k": 5, "max_suppression": 0.5}, "plan"
     )
     asked = MethodInput(roles, HIERARCHIES, parameters, source=Rows.of(tuple(roles), rows))
-    judged = LDiverted().decide(asked, TOKEN, silent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recoded, "_AT_ONCE", at_once)
+        judged = LDiverted().decide(asked, TOKEN, silent)
     recoding = judged.recoding
     assert recoding is not None
     gone = {tuple(labels) for labels in suppressed_labels(recoding)}
