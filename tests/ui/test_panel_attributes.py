@@ -219,6 +219,18 @@ def test_the_picture_follows_the_k_that_the_work_asks_for(
     assert "200 are in groups of fewer than 60 rows" in risk_answer(qtbot, loaded)
 
 
+def test_the_picture_asks_for_a_quasi_identifier_only_where_the_protection_needs_one(
+    qtbot: QtBot, workbench: Workbench, loaded: AttributesPanel
+) -> None:
+    chart = loaded.risk.chart
+    assert chart.accessibleName() == "Mark a quasi-identifier to see the risk"
+    cube = next(method for method in workbench.methods if method.id == "dp-cube")
+    workbench.choose_method(cube)
+    qtbot.waitUntil(lambda: "needs no quasi-identifier" in chart.accessibleName())
+    workbench.undo()
+    qtbot.waitUntil(lambda: chart.accessibleName() == "Mark a quasi-identifier to see the risk")
+
+
 def test_a_released_identifier_and_a_weight_of_words_are_warned_of(
     qtbot: QtBot, loaded: AttributesPanel
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from dpdesk.app.types import Role, SetParameters, SetRoles
@@ -117,6 +117,22 @@ def test_a_budget_of_1_is_supposed_before_epsilon_is_given(
     qtbot.keyClicks(line, "0.5")
     qtbot.waitUntil(lambda: "✓" in panel.result.sentence)
     assert bench.work.parameters["epsilon"] == 0.5
+
+
+def test_what_is_still_open_has_a_button_that_leads_to_its_field(
+    panel: ProtectPanel, bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = opened(panel, bench, qtbot, plan_of(tmp_path))
+    bench.apply(SetParameters({"dimensions": []}))
+    settled(panel, qtbot)
+    found = [
+        button for button in panel.findChildren(QPushButton) if button.text() == "Show “Dimensions”"
+    ]
+    assert len(found) == 1
+    qtbot.mouseClick(found[0], Qt.MouseButton.LeftButton)
+    field = form.field("dimensions")
+    qtbot.waitUntil(lambda: field.isAncestorOf(QApplication.focusWidget()))
+    assert not field.visibleRegion().isEmpty()
 
 
 def test_a_budget_in_rho_takes_the_place_of_epsilon(

@@ -168,6 +168,7 @@ class RiskPicture(QWidget):
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MS)
         self._patience.timeout.connect(self._on_patience)
+        self._needed = True
         self._show_nothing()
 
     @property
@@ -175,11 +176,11 @@ class RiskPicture(QWidget):
         """What was asked last."""
         return self._asked
 
-    def ask(self, question: Question | None) -> None:
-        """Show the risk for a question; None when nothing is tagged."""
-        if question == self._asked:
+    def ask(self, question: Question | None, *, needed: bool = True) -> None:
+        """Show the risk for a question; None when nothing is tagged, which may be ``needed``."""
+        if question == self._asked and (question is not None or needed == self._needed):
             return
-        self._asked = question
+        self._asked, self._needed = question, needed
         self.band.clear()
         if question is None:
             self._hub.latest(CHANNEL).cancel()
@@ -198,7 +199,13 @@ class RiskPicture(QWidget):
         self._patience.stop()
         self.chart.set_stale(False)
         self.chart.set_chart(None)
-        self.chart.set_placeholder(self.tr("Mark a quasi-identifier to see the risk"))
+        words = self.tr("Mark a quasi-identifier to see the risk")
+        if not self._needed:
+            words = self.tr(
+                "The chosen protection needs no quasi-identifier. Mark one to see the risk of rows "
+                "that are published as they are."
+            )
+        self.chart.set_placeholder(words)
         self._assumption.hide()
 
     def _on_risk(self, found: Answered) -> None:
@@ -414,7 +421,7 @@ class AttributesPanel(Panel):
         question = None
         if data is not None and self._qis:
             question = Question(data, self._qis, asked_k(self._workbench.work))
-        self.risk.ask(question)
+        self.risk.ask(question, needed=self._workbench.generalises)
 
     def _fill(self) -> None:
         shown = filtered(self._rows, self.filter.text())
