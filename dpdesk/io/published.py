@@ -139,13 +139,16 @@ def merged(parts: list[Any], names: list[str]) -> Any:
 class OrderCheck:
     """Looks for the first row that sorts before its predecessor, over batches in file order.
 
-    Rows are compared by all columns, left to right, by code point.
+    Rows are compared by all columns, left to right, by code point. Where all are in order, equal
+    rows stand together, so their groups are known then, however many there are.
     """
 
     def __init__(self) -> None:
         self._seen = 0
         self._last: Any = None
         self.found: int | None = None
+        self._open = 0  # rows of the group that is not at its end
+        self._groups = GroupSizes(0, 0, 0, 0)
 
     def add(self, batch: Any, rows: Any = None) -> None:
         """Look at the next rows; ``found`` is the first bad data row (from 1), or None.
@@ -156,23 +159,64 @@ class OrderCheck:
 
         if self.found is None:
             joined = batch if self._last is None else pa.concat_tables([self._last, batch])
-            place = first_descent(joined)
-            if place is not None:
+            place, same = first_descent(joined)
+            if place is None:
+                self._count(same, batch.num_rows, rows)
+            else:
                 before = place - (0 if self._last is None else 1)
                 above = before if rows is None else int(rows[:before].sum())
                 self.found = self._seen + above + 1
         self._seen += batch.num_rows if rows is None else int(rows.sum())
         self._last = batch.slice(batch.num_rows - 1)
 
+    @property
+    def groups(self) -> GroupSizes:
+        """Groups of rows that are equal in all columns, of rows that are all in order."""
+        return _with_groups(self._groups, [self._open] if self._open else [])
 
-def first_descent(table: Any) -> int | None:
-    """Index (from 0, among pairs) of the first row pair that is out of order."""
+    def _count(self, same: Any, lines: int, rows: Any) -> None:
+        """Add a batch; ``same`` says of its lines which are as the one before."""
+        import numpy as np
+
+        times = np.ones(lines, np.int64) if rows is None else np.asarray(rows, np.int64)
+        first = np.zeros(lines - len(same), np.bool_)  # of the very first line
+        starts = np.flatnonzero(~np.concatenate([first, same]))
+        if not len(starts):
+            self._open += int(times.sum())
+            return
+        before = self._open + int(times[: starts[0]].sum())
+        sizes = np.add.reduceat(times, starts)
+        self._open = int(sizes[-1])
+        self._groups = _with_groups(self._groups, [*([before] if before else []), *sizes[:-1]])
+
+
+def _with_groups(known: GroupSizes, sizes: Any) -> GroupSizes:
+    """Groups of rows with others of these sizes."""
+    import numpy as np
+
+    more = np.asarray(sizes, np.int64)
+    if not len(more):
+        return known
+    least = int(more.min())
+    return GroupSizes(
+        known.groups + len(more),
+        known.rows + int(more.sum()),
+        min(known.smallest, least) if known.groups else least,
+        known.sum_of_squares + sum(size * size * times for size, times in _histogram(more)),
+        known.alone + int((more == 1).sum()),
+    )
+
+
+def first_descent(table: Any) -> tuple[int | None, Any]:
+    """Index (from 0, among pairs) of the first row pair out of order, and which are equal."""
+    import numpy as np
     import pyarrow.compute as pc
 
     count = table.num_rows - 1
     if count < 1:
-        return None
-    undecided = descent = None
+        return None, np.zeros(0, np.bool_)
+    undecided: Any = None
+    descent: Any = None
     for name in table.column_names:
         column = table.column(name)
         before, after = column.slice(0, count), column.slice(1)
@@ -182,7 +226,7 @@ def first_descent(table: Any) -> int | None:
         same = pc.equal(after, before)
         undecided = same if undecided is None else pc.and_(undecided, same)
     found = pc.index(descent, True).as_py()
-    return None if found < 0 else int(found) + 1
+    return None if found < 0 else int(found) + 1, undecided.to_numpy()
 
 
 _BLOCK = 8 << 20
@@ -230,6 +274,8 @@ class PublishedCsv:
         if not columns:
             rows = self.rows
             return GroupSizes(int(rows > 0), rows, rows, rows * rows, int(rows == 1))
+        if {*columns} == {*self._columns} and self.first_unsorted_row(token) is None:
+            return self._order.groups if self._order else GroupSizes(0, 0, 0, 0)
         counts = self.counted(columns, token).column("rows")
         if len(counts) == 0:
             return GroupSizes(0, 0, 0, 0)

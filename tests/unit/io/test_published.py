@@ -84,6 +84,35 @@ def test_reading_the_table_once_for_all_gives_the_same_answers(
         assert surveyed.value_counts(name, token) == plain.value_counts(name, token)
 
 
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("ab"), TEXTS), max_size=40),
+    block=st.sampled_from([64, 1 << 20]),
+    kept=st.sampled_from([0, 1 << 20]),
+    disorder=st.booleans(),
+)
+def test_equal_rows_are_groups_in_any_order_of_the_rows(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, ...]],
+    block: int,
+    kept: int,
+    disorder: bool,
+) -> None:
+    """In a table that is in order they stand together, and are counted as they are read."""
+    if not disorder:
+        rows = sorted(rows, key=lambda row: tuple(text.encode() for text in row))
+    folder = tmp_path_factory.mktemp("t")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpdesk.io.published._BLOCK", block)
+        patch.setattr("dpdesk.io.published._KEPT_LINES", kept)
+        found = opened(folder, written(["x", "y"], rows)).group_sizes(["y", "x"], CancelToken())
+    sizes = Counter(rows).values()
+    assert (found.groups, found.rows) == (len(sizes), len(rows))
+    assert found.smallest == min(sizes, default=0)
+    assert found.sum_of_squares == sum(size**2 for size in sizes)
+    assert found.alone == sum(size == 1 for size in sizes)
+
+
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.tuples(TEXTS, TEXTS), max_size=20))
 def test_first_unsorted_row_follows_code_points(
