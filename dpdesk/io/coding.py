@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 DATA = "data"
-MOST_VALUES = 200_000
+MOST_VALUES, _MOST_OF_MANY = 200_000, 1 << 20
 MOST_CODED_COLUMNS = 1_000
 _FEW_VALUES = 1_000
 _SOME_ROWS = 200_000
+_ROWS_EACH = 32
 _PIECE = 10_000
 
 
@@ -53,10 +54,10 @@ def code_columns(
     """Make the table ``data`` from ``raw`` and drop ``raw``; the row order stays.
 
     A column becomes an ENUM when its distinct values are few against the rows (at most a third,
-    and at most 200,000); measured, an ENUM groups three times faster than text, but a nearly
-    unique column only costs memory twice. ``known`` are the values of columns of a table that was
-    coded when it was read, and ``held`` says that there is no table of it yet; see
-    :class:`dpdesk.io.csvload.Loaded`.
+    and at most 200,000, or a 32nd of many millions); measured, an ENUM groups three times faster
+    than text, but a nearly unique column only costs memory twice. ``known`` are the values of
+    columns of a table that was coded when it was read, and ``held`` says that there is no table of
+    it yet; see :class:`dpdesk.io.csvload.Loaded`.
     """
     report(StepStarted(CODE, STEPS, STEPS))
     if known:
@@ -103,7 +104,8 @@ def _to_code(
 
 def most_coded(rows: int) -> int:
     """The most values that a coded column has."""
-    return min(MOST_VALUES, max(_FEW_VALUES, rows // 3))
+    most = max(MOST_VALUES, min(rows // _ROWS_EACH, _MOST_OF_MANY))
+    return min(most, max(_FEW_VALUES, rows // 3))
 
 
 def _distinct(
