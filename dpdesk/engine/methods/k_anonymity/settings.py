@@ -652,7 +652,7 @@ def _check_required(
 
 
 _HOUSEHOLDS = (
-    "Members of a household who get values of their own end in different classes, so k rows of a "
+    "Members of a household who get values of their own end up in different classes, so k rows of a "
     "class need not be k households. Choose a search that gives each column one level."
 )
 
