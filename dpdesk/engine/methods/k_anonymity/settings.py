@@ -652,8 +652,8 @@ def _check_required(
 
 
 _HOUSEHOLDS = (
-    "Members of a household who get values of their own end up in different classes, so k rows of a "
-    "class need not be k households. Choose a search that gives each column one level."
+    "Members of a household who get values of their own end up in different classes, so k rows of "
+    "a class need not be k households. Choose a search that gives each column one level."
 )
 
 
