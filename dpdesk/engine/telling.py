@@ -38,7 +38,7 @@ TELL = "Measure what columns reveal about each other"
 """The step of a run in which this is done."""
 _SHOWN = 5
 _COUNTED = 5
-"""Sets of each kind that are counted in all rows."""
+"""Sets of each kind that are counted in all rows; of many rows one."""
 _PAIRED, _PART = 1 << 19, 1 << 14
 """Most tuples in which all pairs, and all sets of three, are tried."""
 _LEAST = 12
@@ -264,7 +264,8 @@ def _promising(
     last = _most(len(part.names), 3, len(part.values))
     triples = sorted(part.within(last).sets(3, token), key=_guesses, reverse=True)
     around = [each for each in triples if set(pairs[0].columns) <= set(each.columns)]
-    chosen = (*pairs[:_COUNTED], *triples[:_COUNTED], *around[:_COUNTED])
+    most = _COUNTED if source.rows <= _AT_ONCE else 1
+    chosen = (*pairs[:most], *triples[:most], *around[:most])
     rows, few = int(known.counts.sum()), int(part.counts.sum())
     examined = Examined(len(ranked), len(pairs), rows, len(triples), few)
     return list(dict.fromkeys(each.columns for each in chosen)), examined

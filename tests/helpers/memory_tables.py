@@ -76,7 +76,7 @@ class MemorySource:
 
     def restricted(self, rule: RowRule, token: CancelToken) -> MemorySource:
         token.check()
-        rows = [dict(zip(self.columns, row, strict=True)) for row in self.data]
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.data[:: rule.every]]
         rows = [row for row in rows if not any(row[name] in rule.lost[name] for name in rule.lost)]
         if rule.person is not None:
             rows = [row for row in rows if row[rule.person] not in self.missing]

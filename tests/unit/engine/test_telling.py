@@ -194,6 +194,22 @@ def test_what_is_tried_in_a_part_is_counted_in_all_rows(monkeypatch: pytest.Monk
     assert 0 < found.examined.screened < found.examined.paired == 200
 
 
+def test_of_many_rows_sets_are_tried_in_a_part_and_the_best_is_counted_in_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    random = Random(3)
+    rows = [(random.choice("ab"), random.choice("ab"), random.choice("abc")) for _ in range(900)]
+    source = source_of([("xy"[a == b], a, b, c) for a, b, c in rows])
+    whole = telling(source, "job", NAMES[1:], {}, CancelToken())
+    monkeypatch.setattr(module, "_AT_ONCE", 899)
+    monkeypatch.setattr(module, "_PAIRED", 300)
+    found = telling(source, "job", NAMES[1:], {}, CancelToken())
+    assert found.examined.paired == 300
+    assert found.together == told(source, "job", ("branch", "sex"), {}, CancelToken())
+    assert found.together == whole.together
+    assert found.single == whole.single
+
+
 def test_the_picture_and_its_table_have_the_same_numbers() -> None:
     rows = [("miner", "mining", str(i % 2), str(i % 5)) for i in range(26)]
     rows += [("clerk" if i % 3 else "cook", "service", str(i % 2), str(i % 7)) for i in range(74)]
