@@ -23,6 +23,8 @@ RULES = [
     RowRule({}),
     RowRule(LOST),
     RowRule({"sex": ()}),
+    RowRule({}, every=3),
+    RowRule(LOST, every=2),
     RowRule(LOST, "person"),
     RowRule(LOST, "person", ("sex", "age", "pay"), 1),
     RowRule({}, "person", ("age", "sex"), 2),
