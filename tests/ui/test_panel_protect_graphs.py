@@ -119,7 +119,7 @@ def test_nodes_that_are_not_listed_yet_are_no_failure(
     form = opened(panel, bench, qtbot, tmp_path, "epsilon = 1\n")
     form.field("nodes").control.setPlainText("")
     settled(panel, qtbot)
-    shown = [label.text() for label in panel.result.deck.findChildren(QLabel)]
+    shown = [label.text() for label in panel.result.findChildren(QLabel)]
     assert any("all possible nodes under “Nodes”" in text for text in shown)
     assert panel.status() == PanelStatus()
 
@@ -134,7 +134,7 @@ def test_one_end_alone_is_too_few(
     qtbot.keyClick(ends, Qt.Key.Key_Space)
     settled(panel, qtbot)
     assert list(bench.work.parameters["ends"]) == ["person"]
-    shown = [label.text() for label in panel.result.deck.findChildren(QLabel)]
+    shown = [label.text() for label in panel.result.findChildren(QLabel)]
     assert any("two columns that name the ends" in text for text in shown)
 
 
