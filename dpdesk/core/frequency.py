@@ -102,8 +102,8 @@ class RowRule:
     ``lost`` holds texts by column: rows with one of them are left out. With ``person``, so are rows
     whose value there is missing, and of the others of each person at most ``most`` stay (None:
     all): the first ones by the codes of the columns in ``order``. So whether a row counts depends
-    on nothing but the rows of its own person. ``every`` is for a look at a part of the rows: of
-    the others every so many-th is enough; a source whose rows have no order may count all.
+    on nothing but the rows of its own person. ``every`` asks for a sample: only each n-th row of
+    the source is considered. A source without an order of rows may consider all of them.
     """
 
     lost: Mapping[str, Sequence[str]] = field(repr=False)

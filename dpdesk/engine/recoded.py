@@ -44,10 +44,10 @@ def rows_alone(
 def _parts(
     source: FrequencySource, names: Sequence[str], recoding: Recoding | None, token: CancelToken
 ) -> tuple[str, list[tuple[str, ...]]]:
-    """A column, and the values of it that each part of many rows is without.
+    """A column by which many rows are counted in parts, and for each part the values it excludes.
 
-    Rows of equal released values are in one part. It is the column whose most frequent released
-    value has the fewest rows.
+    Values released as one label stay in the same part, so equal released rows do too. The column is
+    the one whose most frequent label has the fewest rows. A single empty part: all rows at once.
     """
     if source.rows <= _AT_ONCE or not names:
         return "", [()]
@@ -78,7 +78,7 @@ def _parts(
 def _alone(
     source: FrequencySource, names: Sequence[str], recoding: Recoding | None, token: CancelToken
 ) -> int:
-    """As :func:`rows_alone`, of rows that count all and are counted at once."""
+    """As :func:`rows_alone`, for all rows of the source at once."""
     table = source.frequency_table(names, token)
     if recoding is None:
         return int((table.counts == 1).sum())

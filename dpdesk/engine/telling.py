@@ -38,7 +38,7 @@ TELL = "Measure what columns reveal about each other"
 """The step of a run in which this is done."""
 _SHOWN = 5
 _COUNTED = 5
-"""Sets of each kind that are counted in all rows; of many rows one."""
+"""Sets of each kind that are counted in all rows; only one where rows are very many."""
 _PAIRED, _PART = 1 << 19, 1 << 14
 """Most tuples in which all pairs, and all sets of three, are tried."""
 _LEAST = 12
@@ -303,7 +303,7 @@ class _Columns:
         labels: Labels,
         token: CancelToken,
     ) -> _Columns:
-        """Every so many-th tuple of the source, or of a part of many rows; at most ``_PAIRED``."""
+        """At most about ``_PAIRED`` tuples: each n-th one, of a sample where rows are very many."""
         if source.rows > _AT_ONCE:
             source = source.restricted(RowRule({}, every=source.rows // _PAIRED), token)
         table = source.frequency_table((*names, target), token)

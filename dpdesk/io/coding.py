@@ -56,8 +56,8 @@ def code_columns(
     A column becomes an ENUM when its distinct values are few against the rows (at most a third,
     and at most 200,000, or a 32nd of many millions); measured, an ENUM groups three times faster
     than text, but a nearly unique column only costs memory twice. ``known`` are the values of
-    columns of a table that was coded when it was read, and ``held`` says that there is no table of
-    it yet; see :class:`dpdesk.io.csvload.Loaded`.
+    columns of a table that was coded when it was read; with ``held``, its rows are in memory and
+    there is no table to rename. See :class:`dpdesk.io.csvload.Loaded`.
     """
     report(StepStarted(CODE, STEPS, STEPS))
     if known:
@@ -123,7 +123,10 @@ def _distinct(
 def make_type(
     con: DuckDBPyConnection, name: str, values: str, place: Path, token: CancelToken
 ) -> tuple[str, ...]:
-    """Make an ENUM of the texts ``v`` of a statement, each once; these, by code point."""
+    """Create an ENUM of the distinct texts ``v`` that a statement selects.
+
+    Returns them sorted by code point, in the order of the ENUM's codes. Raises Cancelled.
+    """
     with query(con, token, place) as cursor:
         cursor.execute(f"CREATE TYPE {name} AS ENUM ({values} ORDER BY v)")
         table = cursor.sql(f"SELECT unnest(enum_range(NULL::{name}))::VARCHAR AS v")

@@ -56,7 +56,7 @@ class Values:
         self._rest = b""
 
     def watched(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """The same chunks, whose values are collected while whoever asks looks at them."""
+        """The same chunks; the values of each are collected while the caller processes it."""
         with ThreadPoolExecutor(1, thread_name_prefix="values") as pool:
             for chunk in chunks:
                 collected = pool.submit(self._add, chunk)

@@ -129,11 +129,8 @@ def load_parquet(
         texts = [_as_text(row) for row in described]
         if not changes_values(spec) and not any(one.value_labels for one in found.variables):
             coded = _coded(con, path, texts, rows, token)
-        kinds = [f"::t{j}" if domain is not None else "" for j, domain in enumerate(coded)]
-        listed = ", ".join(
-            f"({text}){kind} AS c{j}"
-            for j, (text, kind) in enumerate(zip(texts, kinds or [""] * len(texts), strict=True))
-        )
+        kinds = {j: f"::t{j}" for j, domain in enumerate(coded) if domain is not None}
+        listed = ", ".join(f"({text}){kinds.get(j, '')} AS c{j}" for j, text in enumerate(texts))
         cursor.execute(f"CREATE TABLE {RAW} AS SELECT {listed} FROM {source}")
         loaded = cursor.execute(f"SELECT count(*) FROM {RAW}").fetchone()
     if loaded is None or loaded[0] != rows:
@@ -156,7 +153,11 @@ def load_parquet(
 def _coded(
     con: DuckDBPyConnection, path: Path, columns: Sequence[str], rows: int, token: CancelToken
 ) -> tuple[tuple[str, ...] | None, ...]:
-    """Make the types t0, t1, … of the texts of columns of few values; these, by code point."""
+    """Create the types t0, t1, … for columns with few distinct texts.
+
+    Returns for each column its values, sorted by code point, or None where it stays text; nothing
+    for a table of too many columns.
+    """
     if len(columns) > MOST_CODED_COLUMNS:
         return ()
     source, limit, many = parquet_source(path), most_coded(rows), list[int]()
@@ -178,13 +179,16 @@ def _may_hold_nul(
     described: Sequence[tuple[object, ...]],
     coded: Sequence[tuple[str, ...] | None],
 ) -> list[tuple[int, str]]:
-    """Places and names of the columns of texts, but not of those whose values have no NUL."""
-    known = [domain is not None and not any("\0" in v for v in domain) for domain in coded]
-    clean = known or [False] * len(names)
+    """Places and names of the text columns whose values may contain a NUL."""
+    clean = {
+        j
+        for j, domain in enumerate(coded)
+        if domain is not None and not any("\0" in value for value in domain)
+    }
     return [
         (j, name)
         for j, name in enumerate(names)
-        if str(described[j][1]) == "VARCHAR" and not clean[j]
+        if str(described[j][1]) == "VARCHAR" and j not in clean
     ]
 
 

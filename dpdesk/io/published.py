@@ -175,7 +175,11 @@ class OrderCheck:
         return _with_groups(self._groups, [self._open] if self._open else [])
 
     def _count(self, same: Any, lines: int, rows: Any) -> None:
-        """Add a batch; ``same`` says of its lines which are as the one before."""
+        """Add a batch of lines; ``same`` says whether a line equals the one before it.
+
+        ``same`` has shape (lines,), or (lines - 1,) for the first batch. ``rows`` are the rows that
+        each line stands for, of shape (lines,); None for one each.
+        """
         import numpy as np
 
         times = np.ones(lines, np.int64) if rows is None else np.asarray(rows, np.int64)
@@ -191,7 +195,7 @@ class OrderCheck:
 
 
 def _with_groups(known: GroupSizes, sizes: Any) -> GroupSizes:
-    """Groups of rows with others of these sizes."""
+    """The known groups together with further ones of these sizes, in rows."""
     import numpy as np
 
     more = np.asarray(sizes, np.int64)
@@ -208,7 +212,10 @@ def _with_groups(known: GroupSizes, sizes: Any) -> GroupSizes:
 
 
 def first_descent(table: Any) -> tuple[int | None, Any]:
-    """Index (from 0, among pairs) of the first row pair out of order, and which are equal."""
+    """The first row that sorts before its predecessor (from 1, None: none), and equal pairs.
+
+    The second result has shape (rows - 1,): whether row i + 1 equals row i.
+    """
     import numpy as np
     import pyarrow.compute as pc
 
@@ -274,8 +281,10 @@ class PublishedCsv:
         if not columns:
             rows = self.rows
             return GroupSizes(int(rows > 0), rows, rows, rows * rows, int(rows == 1))
-        if {*columns} == {*self._columns} and self.first_unsorted_row(token) is None:
-            return self._order.groups if self._order else GroupSizes(0, 0, 0, 0)
+        if {*columns} == {*self._columns}:
+            order = self._checked_order(token)
+            if order.found is None:
+                return order.groups
         counts = self.counted(columns, token).column("rows")
         if len(counts) == 0:
             return GroupSizes(0, 0, 0, 0)
@@ -338,6 +347,10 @@ class PublishedCsv:
 
         Rows are compared by all columns, left to right, by code point.
         """
+        return self._checked_order(token).found
+
+    def _checked_order(self, token: CancelToken) -> OrderCheck:
+        """All rows compared with their predecessors, once; up to the first one out of order."""
         if self._order is None:
             order = OrderCheck()
             for batch, rows in self.lines(self._columns, token):
@@ -345,7 +358,7 @@ class PublishedCsv:
                 if order.found is not None:
                     break
             self._order = order
-        return self._order.found
+        return self._order
 
     def survey(
         self, columns: Sequence[str], top: int, token: CancelToken, report: Report, step: str

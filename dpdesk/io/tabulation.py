@@ -37,9 +37,10 @@ _EXPONENT = r"[eE]([+-]?\d+)"
 
 @dataclass(frozen=True)
 class _Number:
-    """A column of numbers in SQL: whole ones on the grid, and the join that finds those of a row.
+    """A column of numbers in SQL: ``sql`` is its integer in units of 10^-``scale``.
 
-    ``most`` is the largest size; rows whose number is missing are not joined.
+    ``join`` joins the integers to the rows; rows whose number is missing drop out. ``most`` is the
+    largest absolute value, in these units.
     """
 
     sql: str
@@ -62,8 +63,9 @@ def tabulate(
 ) -> Tabulated:
     """See :meth:`dpdesk.core.tabulation.CellSource.tabulate`; ``table`` has the rows.
 
-    Rows are added up by their values first, each in one cell, and only the few that come of this
-    are put into the nodes above. Of equal contributions those of lower numbers are named.
+    Rows are first added up by the values of their columns, so that each falls into one cell; only
+    these cells are added to the nodes above them. Among equal contributions the ones with the
+    lowest contributor numbers (rows: the first ones) are named.
     """
     with query(con, token, place) as cursor:
         value = _number(cursor, columns, asked.value, "of_value", reading, place)
@@ -88,9 +90,10 @@ def tabulate(
 def _leaves(
     columns: Mapping[str, Column], asked: Tabulation, value: _Number, weight: _Number, table: str
 ) -> str:
-    """What the rows of each combination of values add up to, for each contributor if one is named.
+    """SQL: sums of the rows by combination of values, and by contributor where a column names one.
 
-    Without one each row is a contributor, so sizes and the largest are known here.
+    Without such a column each row is a contributor, so the sums of absolute values and the largest
+    contributions are taken here.
     """
     source, key = table, f"hash({table}.rowid + 1)"
     if asked.keys is not None:
@@ -116,7 +119,7 @@ def _leaves(
 
 
 def _in_nodes(asked: Tabulation) -> str:
-    """The leaves in the nodes that they count in, each node with what :func:`_filled` reads."""
+    """SQL: the sums of :func:`_leaves` by node, with the columns that :func:`_filled` reads."""
     axes = range(len(asked.columns))
     joins = " ".join(f"JOIN nodes{j} ON d{j}::VARCHAR = nodes{j}.label" for j in axes)
     nodes = "".join(f"nodes{j}.node AS n{j}, " for j in axes)
@@ -142,7 +145,7 @@ def _in_nodes(asked: Tabulation) -> str:
 
 
 def _largest(asked: Tabulation, size: str, who: str) -> str:
-    """The largest sizes with minus the number of who has them, in SQL."""
+    """SQL: the largest sizes, each with its contributor's number, negated to break ties."""
     return f"max({{'size': {size}, 'who': -{who}}}, {asked.top})" if asked.top else "[]"
 
 

@@ -144,7 +144,7 @@ def count_codes(
 def _sorted_keys(
     codes: Sequence[NDArray[Any]], sizes: Sequence[int], rows: int, token: CancelToken
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """As :func:`count_codes`, where a tuple fits one number: its codes are the digits."""
+    """As :func:`count_codes`, where each tuple fits one 62-bit key."""
     keys = np.zeros(rows, np.int64)
     for column, size in zip(codes, sizes, strict=True):
         token.check()
@@ -157,7 +157,7 @@ def _sorted_keys(
 
 
 def digits(keys: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int32]:
-    """The codes that keys are made of."""
+    """The codes that make up keys: of shape (keys, columns), below the size of each column."""
     codes = np.empty((len(keys), len(sizes)), dtype=np.int32)
     for start in range(0, len(keys), _PIECE):  # as many as a processor's cache holds
         piece = slice(start, start + _PIECE)

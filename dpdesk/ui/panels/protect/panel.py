@@ -616,7 +616,8 @@ class ProtectPanel(Panel):
             shown = words.format(column=", ".join(names), role=role_words(role))
             actions = ((FIX, shown), *actions)
         key = problem.details.get("key")
-        actions = actions or self._way_to(str(key))
+        if isinstance(key, str):
+            actions = actions or self._way_to(key)
         self._dim.stop()
         self.result.deck.set_stale(True, self.tr("not for these settings"))
         self.result.show_band("fail", sentence, actions)

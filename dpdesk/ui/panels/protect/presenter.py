@@ -109,7 +109,7 @@ def reached_words(method: Method | None) -> str:
 
 
 class StillOpen(NamedTuple):
-    """What somebody has to decide, in a sentence, and the key of the setting that says it."""
+    """A decision that is still needed: a sentence for the user, and the key of its setting."""
 
     text: str
     key: str
