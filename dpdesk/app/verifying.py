@@ -51,7 +51,7 @@ from dpdesk.core.plan import Plan
 from dpdesk.core.release import MADE_AGAIN, CheckStatus, ClaimCheck, Failure, Manifest, VerifyReport
 from dpdesk.core.schema import Role
 from dpdesk.core.shapes import as_list, as_table
-from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, with_claim
+from dpdesk.engine.method import CellsMethod, Method, MethodInput, RowsMethod, ends_of, with_claim
 from dpdesk.engine.private.method import PrivateMethod
 from dpdesk.engine.registry import Registry, cells_of, noise_of, paid_rows_of, priced_of, rows_of
 from dpdesk.io.csvgrammar import UnreadableTableError
@@ -722,7 +722,8 @@ class _Checker:
         given = MethodInput(
             roles, hierarchies, parameters, where, source=data, linkages=linked, made=made
         )
-        given = replace(given, decimal=data.reading.decimal)
+        ended = ends_of(facts.evidence.result)
+        given = replace(given, decimal=data.reading.decimal, ended=ended)
         if self._population is not None:
             place = self._population, workspace, self._token
             given = replace(given, population=read_population(plan, given, *place))

@@ -8,15 +8,34 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dpdesk.core.errors import Cancelled
 
 _Called = TypeVar("_Called", bound=Callable[[], object])
+
+
+class EarlyEnd:
+    """Whether a search is to end with its best result: it was asked to, or one that it repeats was.
+
+    ``after`` is the work after which it ended so, counted as the search does; else None.
+    """
+
+    def __init__(self, at: int | None) -> None:
+        self.asked, self._at = CancelToken(), at
+        self.after: int | None = None
+
+    def reached(self, done: int) -> bool:
+        """Whether a search that has done so much is to end now."""
+        if self.after is None and (
+            self.asked.cancelled or (self._at is not None and done >= self._at)
+        ):
+            self.after = done
+        return self.after is not None
 
 
 class CancelToken:
@@ -28,6 +47,8 @@ class CancelToken:
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._keepers: dict[int, Callable[[], bool]] = {}
         self._next = 0
+        self._repeated: Sequence[int | None] | None = None
+        self._ends: list[int | None] = []
 
     @property
     def cancelled(self) -> bool:
@@ -68,6 +89,32 @@ class CancelToken:
             return True
 
         return self._among(self._keepers, keeper)
+
+    @contextmanager
+    def searches(self, repeated: Sequence[int | None] | None) -> Iterator[list[int | None]]:
+        """After how much work each search inside the block was asked to end, None where it was not.
+
+        ``repeated`` is what this gave in a run that is done again: its searches end there again,
+        and cannot be asked to.
+        """
+        before = self._repeated, self._ends
+        self._repeated, self._ends = repeated, []
+        try:
+            yield self._ends
+        finally:
+            self._repeated, self._ends = before
+
+    @contextmanager
+    def early_end(self) -> Iterator[EarlyEnd]:
+        """For one search: when it is to end with the best that it has; :meth:`keep` asks it to."""
+        place, repeated = len(self._ends), self._repeated
+        end = EarlyEnd(repeated[place] if repeated and place < len(repeated) else None)
+        self._ends.append(None)
+        try:
+            with self.keeping(end.asked) if repeated is None else nullcontext():
+                yield end
+        finally:
+            self._ends[place] = end.after
 
     @contextmanager
     def on_cancel(self, callback: Callable[[], None]) -> Iterator[None]:

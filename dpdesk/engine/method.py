@@ -88,7 +88,9 @@ class MethodInput(PlanInput):
     value itself, then ``*``. ``claimed`` is for verifiers alone: how a release whose tuples have
     values of their own is said to follow from the source; it is trusted in nothing. ``population``
     has the rows of the file that the plan names so, counted by the quasi-identifiers. ``decimal``
-    is the decimal mark of the source, by which the sizes of its values are known.
+    is the decimal mark of the source, by which the sizes of its values are known. ``ended`` is for
+    verifiers alone: where the searches of a release were asked to end with the best that they had
+    (:meth:`~dpdesk.core.jobs.CancelToken.searches`), to be repeated until there.
     """
 
     hierarchies: Mapping[str, Hierarchy]
@@ -98,6 +100,19 @@ class MethodInput(PlanInput):
     claimed: TupleRecoding | None = field(default=None, kw_only=True, repr=False)
     population: Population | None = field(default=None, kw_only=True, repr=False)
     decimal: str = field(default=".", kw_only=True)
+    ended: tuple[int | None, ...] | None = field(default=None, kw_only=True)
+
+
+ENDED = "ended_after"
+"""Where the internal result says after how much work its searches were asked to end."""
+
+
+def ends_of(result: Mapping[str, object]) -> tuple[int | None, ...]:
+    """What a verifier repeats of an internal result; nothing where it is malformed."""
+    found = result.get(ENDED)
+    if not isinstance(found, list | tuple):
+        return ()
+    return tuple(end if type(end) is int and end >= 0 else None for end in found)
 
 
 def with_claim(given: MethodInput, recoding: AnyRecoding | None) -> MethodInput:

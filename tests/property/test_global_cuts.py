@@ -13,7 +13,7 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.engine.methods.k_anonymity.celled import CellAssessment, judge_cells
-from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
+from dpdesk.engine.methods.k_anonymity.globally import Cuts, KOptimize, top_down
 from dpdesk.engine.methods.k_anonymity.scales import range_text, scale_of
 from dpdesk.engine.methods.k_anonymity.settings import PARAMETERS, Settings
 from dpdesk.verifiers.anonymity.following import Meanings
@@ -73,6 +73,33 @@ def test_k_optimize_finds_the_least_discernibility(table: SmallTable, k: int, sh
     assert few.least <= expected <= few.cost
     assert all_ is not None
     assert (all_.cost, all_.optimality) == (expected, "proven optimal")
+
+
+@given(
+    small_tables(least_rows=4), st.integers(2, 4), st.sampled_from([0, 0.2]), st.integers(0, 4000)
+)
+@settings(deadline=None, max_examples=60)
+def test_cuts_that_a_search_had_when_it_ended_are_found_again_with_a_bound_that_holds(
+    table: SmallTable, k: int, share: float, after: int
+) -> None:
+    aligned = table.aligned
+    scales = [scale_of(each, frozenset(), by_size=False) for each in aligned.hierarchies]
+    places = np.array([s.places[aligned.codes[:, j]] for j, s in enumerate(scales)]).T
+    allowed = int(share * aligned.rows)
+
+    def searched(ended: list[int | None] | None) -> tuple[Cuts, list[int | None]]:
+        token = CancelToken()
+        with token.searches(ended) as ends:
+            found = KOptimize(places, aligned.counts, k, allowed).search(token)
+        assert found is not None
+        return found, ends
+
+    whole, _ = searched(None)
+    first, ends = searched([after])
+    again, _ = searched(ends)
+    assert first.least <= whole.cost <= first.cost
+    assert (again.cost, again.least, again.visited) == (first.cost, first.least, first.visited)
+    assert (again.classes == first.classes).all()
 
 
 @given(

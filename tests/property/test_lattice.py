@@ -165,7 +165,11 @@ def test_a_search_that_is_to_end_gives_the_best_so_far_and_proves_nothing_false(
     def keep(event: object) -> None:
         token.keep()
 
-    found = search(table.problem, "loss", k, limit, token, keep)
+    with token.searches(None) as ends:
+        found = search(table.problem, "loss", k, limit, token, keep)
+    with token.searches(ends):
+        again = search(table.problem, "loss", k, limit, token, keep)
+    assert again == found
     expected = reference.best(table.rows, table.paths, "loss", k, limit)
     assert (found.node is None) is (expected is None)
     if found.node is not None:

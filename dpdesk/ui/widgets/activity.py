@@ -210,9 +210,7 @@ class JobRow(QWidget):
         set_look(self._text, "note")
         self._bar = ShareBar(160)
         self._button = QPushButton(self.tr("Cancel"))
-        self._button.setToolTip(
-            self.tr("Stop this job; a search of tables ends with the best so far (Esc)")
-        )
+        self._button.setToolTip(self.tr("Stop this job; a search ends with the best so far (Esc)"))
         self._button.setAccessibleName(self.tr("Cancel {job}").format(job=state.title))
         self._button.clicked.connect(self._on_clicked)
         layout.addWidget(self._title)

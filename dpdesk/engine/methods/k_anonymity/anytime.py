@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
-from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.jobs import CancelToken, EarlyEnd, Note, Report, StepProgress
 from dpdesk.core.messages import counted, msg
 from dpdesk.engine.methods.k_anonymity.bounded import (
     MAX_BOUNDED_NODES,
@@ -77,7 +77,7 @@ def anytime_search(
 
     with node_counter(problem, k, token) as counter:
         search = _BestFirst(counter, objective, max_suppressed, report)
-        with token.keeping(search.stop):
+        with token.early_end() as search.end:
             return search.run(max_nodes or node_budget(problem))
 
 
@@ -99,7 +99,11 @@ class _BestFirst:
         self._next_note = 64
         self._best = float("inf")
         self._told = float("inf")
-        self.stop = CancelToken()
+        self.end = EarlyEnd(None)
+
+    @property
+    def _ended(self) -> bool:
+        return self.end.reached(len(self._seen))
 
     def run(self, max_nodes: int) -> SearchResult:
         problem, top = self._problem, self._problem.top
@@ -111,20 +115,20 @@ class _BestFirst:
         self._descend(top, max_nodes // 2)
         for number in range(max_nodes):
             enough = len(self._seen) >= max_nodes // 2 or number > len(self._seen)
-            if enough or self.stop.cancelled:
+            if enough or self._ended:
                 break
             self._descend(self._lowest_feasible(number), max_nodes // 2)
         if len(self._seen) < max_nodes:
             self._look_at([problem.bottom])
         turn = 0
-        while len(self._seen) < max_nodes and self._queues[0] and not self.stop.cancelled:
+        while len(self._seen) < max_nodes and self._queues[0] and not self._ended:
             queue = self._queues[turn % 2] or self._queues[1 - turn % 2]
             turn += 1
             _, node = heapq.heappop(queue)
             self._look_at(self._neighbours(node)[: max_nodes - len(self._seen)])
             self._tell(max_nodes)
         proven = not self._queues[0] and len(self._seen) < max_nodes
-        proven &= problem.monotone(self._max_suppressed) and not self.stop.cancelled
+        proven &= problem.monotone(self._max_suppressed) and not self._ended
         node = self._choice()
         return SearchResult(
             node=node,
@@ -153,7 +157,7 @@ class _BestFirst:
     def _descend(self, node: Node, max_nodes: int) -> None:
         """To better nodes one level down, or one down and another up, until there is none."""
         self._look_at([node] if node not in self._seen else [])
-        while node in self._feasible and len(self._seen) < max_nodes and not self.stop.cancelled:
+        while node in self._feasible and len(self._seen) < max_nodes and not self._ended:
             better: list[Node] = []
             down = [low for _, low in self._stepped(node, -1)]
             swapped = [

@@ -27,7 +27,7 @@ from dpdesk.engine.methods.k_anonymity.choosing import (
     node_by_hand,
     requirements_not_met,
 )
-from dpdesk.engine.methods.k_anonymity.globally import KOptimize, top_down
+from dpdesk.engine.methods.k_anonymity.globally import SEARCH, KOptimize, top_down
 from dpdesk.engine.methods.k_anonymity.grouping import CountedTable, generalise
 from dpdesk.engine.methods.k_anonymity.guarantee import k_guarantee, stated_besides
 from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem, Node
@@ -67,7 +67,6 @@ from dpdesk.engine.methods.k_anonymity.settings import (
     weights_of,
 )
 
-SEARCH = "Divide the rows into classes"
 DESCRIBE = "Check the classes and describe the release"
 STARRED = ("CS", "AS")
 """Models whose cells show their value or ``*``."""
@@ -235,7 +234,7 @@ def decide_cells(
     at = CellTables.of(given, settings.required, [settings.divides], token).wanted(settings)
     token.check()
     report(StepStarted(SEARCH, 2, steps))
-    judged = judge_cells(at.table, settings, remakes(given.made), token, at.asked)
+    judged = judge_cells(at.table, settings, remakes(given.made), token, at.asked, report)
     token.check()
     report(StepStarted(DESCRIBE, 3, steps))
     return replace(_outcome(given, at.counted, settings, judged), notes=at.notes)
@@ -247,6 +246,7 @@ def judge_cells(
     remade: Mapping[str, Remake],
     token: CancelToken,
     asked: Constraints | None = None,
+    report: Report = silent,
 ) -> CellAssessment:
     """The release that the settings choose; ``asked`` is what they require of sensitive columns.
 
@@ -261,7 +261,7 @@ def judge_cells(
     elif settings.algorithm == TOP_DOWN:
         found = _top_down(table, settings, token, asked)
     elif settings.algorithm == K_OPTIMIZE:
-        found = _k_optimize(table, settings, token, asked)
+        found = _k_optimize(table, settings, token, asked, report)
     else:
         found = _mondrian(table, settings, token, asked)
     token.check()
@@ -399,12 +399,16 @@ def _top_down(
 
 
 def _k_optimize(
-    table: AlignedTable, settings: Settings, token: CancelToken, asked: Constraints | None
+    table: AlignedTable,
+    settings: Settings,
+    token: CancelToken,
+    asked: Constraints | None,
+    report: Report,
 ) -> Found:
     """Cuts of ordered values; classes that fail k or what is asked are suppressed, to a limit."""
     scales, allowed = _scales(table), settings.allowed(table.rows)
     place = _places(scales, table), table.counts, settings.k, allowed
-    found = KOptimize(*place, asked).search(token)
+    found = KOptimize(*place, asked).search(token, report=report)
     if found is None:
         levels = tuple(hierarchy.height for hierarchy in table.hierarchies)
         raise _not_reached(table, settings, levels, asked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from dpdesk.core.jobs import CancelToken, Note, Report, StepProgress
+from dpdesk.core.jobs import CancelToken, EarlyEnd, Note, Report, StepProgress
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.anytime import node_budget
 from dpdesk.engine.methods.k_anonymity.bounds import plain_bounds
@@ -76,9 +76,8 @@ def genetic_search(
 
         floor = tuple(least(place) for place in range(len(problem.heights)))
         bound = float(plain_bounds(counter.plain([floor]), objective, k, max_suppressed)[0])
-        stop = CancelToken()
-        with token.keeping(stop):
-            _breed(problem, floor, known, rank, node_budget(problem), report, stop)
+        with token.early_end() as end:
+            _breed(problem, floor, known, rank, node_budget(problem), report, end)
         best = min(known.values())
         top = highest_node(problem, k)
         if best[0]:
@@ -95,14 +94,14 @@ def _breed(
     rank: Callable[[Sequence[Node]], None],
     budget: int,
     report: Report,
-    stop: CancelToken,
+    end: EarlyEnd,
 ) -> None:
     """Rank generations of nodes at or above ``floor``, into ``known``."""
     draw, quiet = Random(0), 0
     first = [tuple(draw.randint(a, b) for a, b in zip(floor, problem.top, strict=True))
              for _ in range(_POPULATION)]  # fmt: skip
     rank([problem.top, floor, *first])
-    while len(known) < budget and quiet < _PATIENCE and not stop.cancelled:
+    while len(known) < budget and quiet < _PATIENCE and not end.reached(len(known)):
         parents = sorted(known.values())[:_POPULATION]
         best = parents[0]
         young: list[Node] = []

@@ -19,7 +19,6 @@ reached is then judged by all that is asked.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -27,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.compiled import kernel
-from dpdesk.core.jobs import CancelToken
+from dpdesk.core.jobs import CancelToken, EarlyEnd, Note, Report, StepProgress, silent
 from dpdesk.core.messages import msg
 from dpdesk.engine.methods.k_anonymity.clustering import HEURISTIC, PROVEN
 from dpdesk.engine.methods.k_anonymity.grouping import numbered
@@ -40,7 +39,8 @@ from dpdesk.engine.methods.k_anonymity.scales import Scale, node_losses
 MOST_VISITS = 400_000_000
 """Classes that k-Optimize looks at before it keeps the best that it has (half a minute)."""
 
-_SET_COST, _MOST_TRIED = 500, 8
+SEARCH = "Divide the rows into classes"
+_SET_COST, _MOST_TRIED, _FIRST_TOLD = 500, 8, 5_000_000
 _MIX = -7046029254386353131  # 2**64 divided by the golden ratio, as a signed word
 
 
@@ -166,12 +166,31 @@ class Cuts:
     @property
     def optimality(self) -> str:
         """Proven optimal, optimal up to a share, or heuristic where nothing is known."""
-        if self.cost <= self.least:
-            return PROVEN
-        if self.least <= 0:
-            return HEURISTIC
-        share = math.ceil(1000 * (self.cost / self.least - 1)) / 10
-        return msg("optimal up to {share:,} %", share=share)
+        return _up_to(self.cost, self.least)
+
+
+def _up_to(cost: int, least: int) -> str:
+    if cost <= least:
+        return PROVEN
+    if least <= 0:
+        return HEURISTIC
+    return msg("optimal up to {share:,} %", share=-(-1000 * (cost - least) // least) / 10)
+
+
+def _least(left: Sequence[_Open], cost: int) -> int:
+    """What no set of cuts costs less than, by the best one and the bounds of those left."""
+    return int(min([cost, *(bound for bound, *_ in left)]))
+
+
+def _best_so_far(cost: int, least: int) -> Note:
+    return Note(
+        "search.best-so-far",
+        msg(
+            "Best so far: discernibility {cost:,}; no cuts reach less than {least:,}.",
+            cost=cost,
+            least=least,
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +214,7 @@ class _Weighed:
         return _Weighed(self.gone[which], self.costs[which], self.bounds[which])
 
 
-_Open = tuple[int, Array, Array, _Groups]
+_Open = tuple[int, Array, Array, "_Groups"]
 
 
 class KOptimize:
@@ -218,9 +237,20 @@ class KOptimize:
         self._attribute = np.repeat(np.arange(len(self._widths)), self._widths)
         self._visited = 0
         self._best: tuple[int, Array] | None = None
+        self._end = EarlyEnd(None)
 
-    def search(self, token: CancelToken, most: int = MOST_VISITS) -> Cuts | None:
-        """The best set of cuts; None where no set suppresses few enough. Raises Cancelled."""
+    def search(
+        self, token: CancelToken, most: int = MOST_VISITS, report: Report = silent
+    ) -> Cuts | None:
+        """The best set of cuts; None where no set suppresses few enough. Raises Cancelled.
+
+        After ``most`` visits, and where it is asked to end, it is the best so far, whose bound is
+        the least of those of the sets that are left.
+        """
+        with token.early_end() as self._end:
+            return self._searched(token, most, report)
+
+    def _searched(self, token: CancelToken, most: int, report: Report) -> Cuts | None:
         none = np.empty(0, np.int64)
         last = np.zeros(len(self._attribute), np.bool_)
         last[self._starts + self._widths - 1] = True
@@ -231,8 +261,13 @@ class KOptimize:
         stack: list[_Open] = [] if hopeless else [(least, none, every, self._whole)]
         for limit in sorted({0, self._allowed} if stack else ()):
             self._descend(every, limit, token)
-        while stack and self._visited < most:
+        told = _FIRST_TOLD
+        while stack and self._visited < most and not self._ended():
             token.check()
+            report(StepProgress(SEARCH, min(self._visited, most), most, "classes"))
+            if self._visited >= told and self._best is not None:
+                told = 2 * self._visited
+                report(_best_so_far(self._best[0], _least(stack, self._best[0])))
             bound, made, tail, groups = stack.pop()
             if self._best is None or bound < self._best[0]:
                 stack += self._expanded(bound, made, tail, groups)
@@ -240,13 +275,15 @@ class KOptimize:
             return None
         cost, made = self._best
         classes, kept, _ = self._kept(made)
-        least = min((bound for bound, *_ in stack), default=cost)
-        return Cuts(classes, kept[classes], cost, int(min(least, cost)), self._visited)
+        return Cuts(classes, kept[classes], cost, _least(stack, cost), self._visited)
+
+    def _ended(self) -> bool:
+        return self._best is not None and self._end.reached(self._visited)
 
     def _descend(self, every: Array, limit: int, token: CancelToken) -> None:
         """Add the best cut again and again, with at most ``limit`` rows gone: good sets at once."""
         made, groups, known = np.empty(0, np.int64), self._whole, self._rows**2
-        while True:
+        while not self._ended():
             token.check()
             groups, found = self._weighed(made, np.setdiff1d(every, made), groups)
             tail = np.setdiff1d(every, made)

@@ -27,6 +27,7 @@ from dpdesk.core.recoding import AnyRecoding, Recoding, TupleRecoding
 from dpdesk.core.release import ClaimCheck, Manifest, PublishedTable, RowDifference
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import (
+    ENDED,
     GUARANTEE,
     Exploration,
     LaterCharts,
@@ -74,6 +75,10 @@ _POOL_KS = (2, 3, 5, 10, 20, 50)
 _PARTS = 2
 _PART_BOUNDED = 8
 _LEAST_BOUNDED = 1_000_000
+_STOPPED = Note(
+    "search.stopped",
+    "The search was stopped; the release is the best that had been found until then.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,21 +241,19 @@ class KAnonymity(RowsMethod):
         if too_small is not None:
             raise too_small
         report(StepStarted(COUNT, 1, steps))
-        if settings.celled:
-            from dpdesk.engine.methods.k_anonymity.celled import decide_cells
+        with token.searches(given.ended) as ends:
+            if settings.celled:
+                from dpdesk.engine.methods.k_anonymity.celled import decide_cells
 
-            outcome = decide_cells(given, settings, steps, token, report)
-            seconds = {"seconds": perf_counter() - started}
-            return replace(outcome, internal={**outcome.internal, **seconds})
-        problem = _problem(given, token)
+                outcome = decide_cells(given, settings, steps, token, report)
+            else:
+                outcome = _decided(given, steps, token, report)
         token.check()
-        report(StepStarted(SEARCH, 2, steps))
-        found, walk = _search(problem, token, _under(SEARCH, report))
-        report(StepStarted(DESCRIBE, 3, steps))
-        outcome = _outcome(given, problem, found, walk, token)
-        token.check()
-        seconds = {"seconds": perf_counter() - started}
-        return replace(outcome, internal={**outcome.internal, **seconds})
+        more: dict[str, object] = {"seconds": perf_counter() - started}
+        notes = outcome.notes
+        if any(end is not None for end in ends):
+            more[ENDED], notes = ends, (*notes, _STOPPED)
+        return replace(outcome, internal={**outcome.internal, **more}, notes=notes)
 
     def verify(
         self, manifest: Manifest, published: PublishedTable, token: CancelToken
@@ -416,6 +419,16 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
         bounds=bounds_of(settings, names, lattice.heights, given.where),
     )
     return _Problem(settings, table, lattice, given.where, notes)
+
+
+def _decided(given: MethodInput, steps: int, token: CancelToken, report: Report) -> Outcome:
+    """What one level for each column comes to; the first step, counting, has been announced."""
+    problem = _problem(given, token)
+    token.check()
+    report(StepStarted(SEARCH, 2, steps))
+    found, walk = _search(problem, token, _under(SEARCH, report))
+    report(StepStarted(DESCRIBE, 3, steps))
+    return _outcome(given, problem, found, walk, token)
 
 
 def _search(
