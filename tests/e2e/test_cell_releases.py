@@ -297,6 +297,29 @@ def test_a_forged_node_and_a_forged_loss_fail(
         shutil.rmtree(forged)
 
 
+@pytest.mark.parametrize("algorithm", ["k-optimize", "mondrian"])
+def test_ranges_that_keep_to_levels_are_verified_and_other_levels_fail(
+    made: Made, verify: Callable[[Path], VerifyReport], algorithm: str
+) -> None:
+    """20 to 39 in tens: each range has whole tens, and is within one score."""
+    builder = '{ kind = "intervals", widths = [10, 20] }'
+    ages = f'age = {{ role = "quasi-identifier", hierarchy = {builder} }}'
+    table = "age,town\n" + "".join(f"{age},Ulm\n" for age in (20, 20, 23, 31, 38, 39, 44, 45))
+    levels = {"min_level": {"age": 1}, "max_level": {"age": 2}}
+    release = made(table, ages, k=2, algorithm=algorithm, values="ranges", **levels)
+    assert {row[0] for row in rows_of(release)} == {"[20, 23]", "[31, 39]", "[44, 45]"}
+    report = verify(release)
+    assert report.ok
+    for key, level in (("min_level", 2), ("max_level", 0)):
+        forged = release.parent / key
+        shutil.copytree(release, forged)
+        manifest = manifest_of(forged)
+        manifest["parameters"][key] = {"age": level}
+        seal_again(forged, manifest)
+        failed = {c.claim for c in verify(forged).claims if c.status is CheckStatus.FAILED}
+        assert "levels of age within their limits" in failed
+
+
 def test_a_search_for_cuts_that_is_cancelled_keeps_nothing(
     context: AppContext, made: Made, tmp_path: Path
 ) -> None:

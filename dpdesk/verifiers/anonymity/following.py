@@ -109,10 +109,17 @@ class Meanings:
         return self._listed(text)
 
     def shows(self, value: str, text: str, allowed: tuple[float, float]) -> bool:
-        """Whether a text is the label of a value at a level from the first to the second."""
+        """Whether a text is the label of a value at a level from the first to the second.
+
+        A range holds all values of its node at the first, and lies within one at the second.
+        """
         code = int(self.order[self.place[value]])
-        if self._ranges and allowed[1] < 1:
-            return text == value
+        if self._ranges:
+            if allowed[1] < 1 or allowed[0] > self.hierarchy.height:
+                return allowed[0] < 1 and text == value
+            nodes, cover = self.hierarchy.ancestors(int(allowed[0])), self.cover(text)
+            own = np.flatnonzero(nodes[self.order] == nodes[code]).tolist()
+            return cover is not None and cover.level <= allowed[1] and all(map(cover.holds, own))
         return any(
             allowed[0] <= level <= allowed[1]
             and self.hierarchy.labels[level][int(self.hierarchy.ancestors(level)[code])] == text

@@ -50,7 +50,13 @@ from dpdesk.engine.methods.k_anonymity.population import (
     people_of,
     recorded,
 )
-from dpdesk.engine.methods.k_anonymity.preferred import CellLimits, kept_apart, preferred
+from dpdesk.engine.methods.k_anonymity.preferred import (
+    CellLimits,
+    at_least_levels,
+    check_ranges,
+    kept_apart,
+    preferred,
+)
 from dpdesk.engine.methods.k_anonymity.required import Requirement, stated
 from dpdesk.engine.methods.k_anonymity.required_cuts import required_mondrian
 from dpdesk.engine.methods.k_anonymity.requirements import Constraints, constrained_table
@@ -283,9 +289,12 @@ def _mondrian(
 ) -> Found:
     ranges = settings.values == "ranges"
     scales = preferred(_scales(table, by_size=ranges), table, settings)
+    if ranges:
+        check_ranges(scales)
+    codes = at_least_levels(scales, table.codes) if ranges else table.codes
 
     def cut(some: Array) -> Parts | None:
-        place, how = (scales, table.codes[some], table.counts[some], settings.k), settings.strict
+        place, how = (scales, codes[some], table.counts[some], settings.k), settings.strict
         if asked is None:
             return mondrian(*place, token, strict=how, along=not ranges)
         if asked.matched is not None and not asked.required:
@@ -406,16 +415,20 @@ def _k_optimize(
     report: Report,
 ) -> Found:
     """Cuts of ordered values; classes that fail k or what is asked are suppressed, to a limit."""
-    scales, allowed = _scales(table), settings.allowed(table.rows)
-    place = _places(scales, table), table.counts, settings.k, allowed
-    found = KOptimize(*place, asked).search(token, report=report)
+    ranges = settings.values == "ranges"
+    scales = preferred(_scales(table), table, settings)
+    shown = preferred(_scales(table, by_size=ranges), table, settings)
+    if ranges:
+        check_ranges(shown)
+    place = _places(scales, table), table.counts, settings.k, settings.allowed(table.rows)
+    found = KOptimize(*place, asked, scales).search(token, report=report)
+    if found is None and settings.most:
+        raise _no_classes(settings)
     if found is None:
         levels = tuple(hierarchy.height for hierarchy in table.hierarchies)
         raise _not_reached(table, settings, levels, asked)
     order = np.argsort(found.classes, kind="stable")
     starts = np.flatnonzero(np.diff(found.classes[order], prepend=-1, append=-1))
-    ranges = settings.values == "ranges"
-    shown = _scales(table, by_size=ranges)
     places = _places(shown, table)[order].astype(np.int32)
     parts = Parts(order, table.counts[order], places, starts)
     cells = tuple(part_cells(s, parts, column, ranges=ranges) for column, s in enumerate(shown))

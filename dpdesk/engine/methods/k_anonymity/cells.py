@@ -95,7 +95,10 @@ def part_cells(scale: Scale, parts: Parts, column: int, *, ranges: bool) -> Cell
     high = np.maximum.reduceat(values, parts.starts[:-1])
     if not ranges or not (scale.numeric or scale.listed):
         return node_cells(scale, np.repeat(scale.common(low, high), sizes))
+    nodes = None if scale.shown is None else scale.nodes[min(scale.shown)]
     if scale.numeric and not scale.missing:
+        if nodes is not None:
+            low, high = scale.low[nodes[low]], scale.high[nodes[high]]
         held, which = np.unique(low.astype(np.int64) * scale.leaves + high, return_inverse=True)
         groups = [sorted({key // scale.leaves, key % scale.leaves}) for key in held.tolist()]
         return _range_cells(scale, groups, np.repeat(which.reshape(-1), sizes))
@@ -108,7 +111,10 @@ def part_cells(scale: Scale, parts: Parts, column: int, *, ranges: bool) -> Cell
         index.setdefault(tuple(places[first:last]), len(index))
         for first, last in pairwise(ends.tolist())
     ]
-    return _range_cells(scale, list(index), np.repeat(np.array(found, np.int64), sizes))
+    several: list[Sequence[int]] = list(index)
+    if nodes is not None:
+        several = [np.flatnonzero(np.isin(nodes, nodes[list(g)])).tolist() for g in several]
+    return _range_cells(scale, several, np.repeat(np.array(found, np.int64), sizes))
 
 
 def _range_cells(scale: Scale, groups: Sequence[Sequence[int]], codes: Array) -> Cells:

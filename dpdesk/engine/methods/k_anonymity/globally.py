@@ -221,11 +221,18 @@ class KOptimize:
     """The search: ``places`` are values on ordered scales; classes below ``k``, and those that do
     not pass what is ``asked``, are suppressed.
 
-    Cut number ``starts[j] + v`` is the one behind the value v of attribute j.
+    Cut number ``starts[j] + v`` is the one behind the value v of attribute j, of those that occur.
+    Nodes of the ``least`` level of an attribute are not cut, and those of its ``most`` always are.
     """
 
     def __init__(
-        self, places: Array, counts: Array, k: int, allowed: int, asked: Constraints | None = None
+        self,
+        places: Array,
+        counts: Array,
+        k: int,
+        allowed: int,
+        asked: Constraints | None = None,
+        scales: Sequence[Scale] = (),
     ) -> None:
         columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in places.T]
         codes = np.ascontiguousarray(np.stack(columns, axis=1), np.int32)
@@ -235,6 +242,16 @@ class KOptimize:
         self._widths = codes.max(axis=0).astype(np.int64) + 1
         self._starts = np.cumsum([0, *self._widths])[:-1].astype(np.int64)
         self._attribute = np.repeat(np.arange(len(self._widths)), self._widths)
+        self._may, self._must = (np.ones(len(self._attribute), np.bool_) for _ in range(2))
+        self._must[:] = False
+        for j, (scale, start) in enumerate(zip(scales, self._starts.tolist(), strict=False)):
+            held = scale.nodes[:, np.unique(places[:, j])]
+            inner = slice(start, start + held.shape[1] - 1)
+            parted = held[:, 1:] != held[:, :-1]
+            self._may[inner] = parted[min(scale.shown or (0,))]
+            if scale.most is not None:
+                self._must[inner] = parted[scale.most]
+        self._may[self._starts + self._widths - 1] = False
         self._visited = 0
         self._best: tuple[int, Array] | None = None
         self._end = EarlyEnd(None)
@@ -251,16 +268,13 @@ class KOptimize:
             return self._searched(token, most, report)
 
     def _searched(self, token: CancelToken, most: int, report: Report) -> Cuts | None:
-        none = np.empty(0, np.int64)
-        last = np.zeros(len(self._attribute), np.bool_)
-        last[self._starts + self._widths - 1] = True
-        every = np.flatnonzero(~last)
-        lost, hopeless = self._judge(none)
+        first, every = np.flatnonzero(self._must), np.flatnonzero(self._may & ~self._must)
+        lost, hopeless = self._judge(first)
         counts = self._whole.counts
         least = max(lost, int((counts * np.maximum(counts, self._k)).sum()))
-        stack: list[_Open] = [] if hopeless else [(least, none, every, self._whole)]
+        stack: list[_Open] = [] if hopeless else [(least, first, every, self._whole)]
         for limit in sorted({0, self._allowed} if stack else ()):
-            self._descend(every, limit, token)
+            self._descend(first, every, limit, token)
         told = _FIRST_TOLD
         while stack and self._visited < most and not self._ended():
             token.check()
@@ -280,9 +294,9 @@ class KOptimize:
     def _ended(self) -> bool:
         return self._best is not None and self._end.reached(self._visited)
 
-    def _descend(self, every: Array, limit: int, token: CancelToken) -> None:
+    def _descend(self, made: Array, every: Array, limit: int, token: CancelToken) -> None:
         """Add the best cut again and again, with at most ``limit`` rows gone: good sets at once."""
-        made, groups, known = np.empty(0, np.int64), self._whole, self._rows**2
+        groups, known = self._whole, self._rows**2
         while not self._ended():
             token.check()
             groups, found = self._weighed(made, np.setdiff1d(every, made), groups)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.engine.hierarchies.preview import ROOT, AlignedTable
+from dpdesk.engine.methods.k_anonymity.further_settings import bad_table
 from dpdesk.engine.methods.k_anonymity.mondrian import Parts
 from dpdesk.engine.methods.k_anonymity.scales import Scale
 from dpdesk.engine.methods.k_anonymity.settings import Settings, bounds_of, weights_of
@@ -45,6 +46,41 @@ def preferred(
             scales, weights, least, most, heights, strict=True
         )
     )
+
+
+def check_ranges(scales: Sequence[Scale]) -> None:
+    """Refuse levels that ranges cannot keep to: whose values are not a range of their own.
+
+    Raises InputError ``k-anonymity.columns``.
+    """
+    for scale in scales:
+        if not (scale.numeric or scale.listed):
+            continue  # shows nodes
+        limits = {"min_level": min(scale.shown or (0,)), "max_level": scale.most or 0}
+        for key, level in limits.items():
+            nodes = scale.nodes[level]
+            changes = int((nodes[1:] != nodes[:-1]).sum()) + 1
+            missing = np.isin(scale.order, sorted(scale.missing))
+            mixed = scale.numeric and bool(np.isin(nodes[missing], nodes[~missing]).any())
+            top = level == len(scale.nodes) - 1
+            if not top and (mixed or changes > len(np.unique(nodes))):
+                expected = (
+                    "a level whose labels stand for values next to each other, and for no missing "
+                    'ones among them, or `values = "nodes"`'
+                )
+                raise bad_table(_WHERE, key, scale.hierarchy.attribute, str(level), expected)
+
+
+def at_least_levels(scales: Sequence[Scale], codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Tuples with the first value of a node for each of its values, at the least levels: so no cut
+    divides a node.
+    """
+    found = codes.copy()
+    for j, scale in enumerate(scales):
+        if scale.shown is not None:
+            first = scale.low[scale.nodes[min(scale.shown)]]
+            found[:, j] = scale.order[first[scale.places[codes[:, j]]]]
+    return found
 
 
 def kept_apart(scales: Sequence[Scale], codes: NDArray[np.int32]) -> Array:

@@ -75,7 +75,7 @@ BY_CLASS = (
 )
 """Those of them that ask something of classes, at whatever levels."""
 PREFERENCES = ("importance", "min_level", "max_level")
-"""Those that every way of generalising takes but cuts of ordered values."""
+"""Those that every way of generalising takes; but cuts of ordered values no importance."""
 CELL_LIMITS = ("max_suppression_of", "max_cells")
 """Those that limit which cells become ``*``, where single cells do."""
 CATEGORY, ANY, NONE = "category", "any", "none"
@@ -85,8 +85,6 @@ UNLESS_ROWS = Condition("model", ("AG_TS", "AG", "AG_CS", "CG", "CS", "AS"))
 """Models that change values; the other one leaves rows out and nothing else."""
 LEAVES_OUT = Condition("algorithm", (OPTIMAL, SAMARATI, INCOGNITO, GENETIC, K_OPTIMIZE))
 """Searches that may leave rows out; groups of rows and top-down keep all of them."""
-UNLESS_CUT = Condition("algorithm", (OPTIMAL, SAMARATI, INCOGNITO, GENETIC, MONDRIAN, TOP_DOWN))
-"""Searches that know levels; the other one cuts ordered values."""
 
 
 _K = IntegerParameter(
@@ -322,7 +320,7 @@ _MIN_LEVEL = NumberTableParameter(
     help="Levels below which a quasi-identifier is not released.",
     role=Role.QUASI_IDENTIFIER,
     usual="no limit",
-    offered=(UNLESS_ROWS, UNLESS_CUT),
+    offered=(UNLESS_ROWS,),
     whole=True,
 )
 _MAX_LEVEL = NumberTableParameter(
@@ -332,7 +330,7 @@ _MAX_LEVEL = NumberTableParameter(
     "is.",
     role=Role.QUASI_IDENTIFIER,
     usual="no limit",
-    offered=(UNLESS_ROWS, UNLESS_CUT),
+    offered=(UNLESS_ROWS,),
     whole=True,
 )
 _REQUIRE = RequireParameter(
@@ -657,6 +655,12 @@ _HOUSEHOLDS = (
 )
 
 
+_ROWS_ALONE = (
+    "Its objective counts the rows that look alike, not the detail of columns, so weights change "
+    "nothing. Leave out `importance`, or choose a search that weighs detail, such as Mondrian."
+)
+
+
 def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], where: str) -> None:
     """Refuse what this version does not decide together."""
     if settings.model != "AG_TS" and settings.algorithm in CELLED:
@@ -676,13 +680,12 @@ def _check_celled(settings: Settings, parameters: Mapping[str, ParameterValue], 
         if value not in defaults and (settings.celled or settings.model == "TS"):
             kind = "local = true" if settings.local else f'model = "{settings.model}"'
             kind = f'algorithm = "{settings.algorithm}"' if settings.algorithm in CELLED else kind
-            raise apart(where, key, kind, _HOUSEHOLDS if key == "households" else "")
+            cut = key == "importance" and settings.algorithm == K_OPTIMIZE
+            raise apart(
+                where, key, kind, _ROWS_ALONE if cut else _HOUSEHOLDS if key == "households" else ""
+            )
     if settings.cells_of and settings.model not in ("AG_CS", "CS"):
         raise apart(where, "max_cells", f'model = "{settings.model}"')
-    if settings.algorithm == MONDRIAN and settings.values == "ranges":
-        for key, levels in (("min_level", settings.least), ("max_level", settings.most)):
-            if any(levels.values()):
-                raise apart(where, key, 'values = "ranges"')
     searched = settings.algorithm in (OPTIMAL, SAMARATI)
     if settings.local and not searched:
         raise apart(where, "local", f'algorithm = "{settings.algorithm}"')
@@ -700,7 +703,7 @@ def _taken(key: str, settings: Settings) -> bool:
         return settings.model in ("AG_CS", "CS")
     if key in ("population", "k_map"):
         return True
-    return key in PREFERENCES and settings.algorithm != K_OPTIMIZE
+    return key in PREFERENCES and (settings.algorithm != K_OPTIMIZE or key != "importance")
 
 
 def _check_matched(settings: Settings, where: str) -> None:

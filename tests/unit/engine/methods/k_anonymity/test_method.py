@@ -201,8 +201,6 @@ def test_a_value_without_a_leaf_is_bad_input_that_names_it() -> None:
         ({"model": "CS", "objective": "entropy"}, "objective"),
         ({"model": "AS", "algorithm": "incognito"}, "algorithm"),
         ({"model": "TS", "min_level": {"age": 1}}, "min_level"),
-        ({"algorithm": "mondrian", "values": "ranges", "max_level": {"age": 1}}, "max_level"),
-        ({"algorithm": "mondrian", "values": "ranges", "min_level": {"age": 1}}, "min_level"),
         ({"model": "TS", "levels": {"age": 0, "town": 0}}, "levels"),
         ({"model": "AG", "algorithm": "mondrian"}, "algorithm"),
     ],
