@@ -290,6 +290,36 @@ def prepare_streams(*streams: TextIO | None) -> None:
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
+# Memory.
+
+_GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def memory() -> int:
+    """Bytes of memory that this program may use on this computer; 0 where that is not known."""
+    if on_windows():
+        return _windows_memory()
+    try:
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 0
+    with contextlib.suppress(OSError, ValueError):
+        whole = min(whole, int(_GROUP_LIMIT.read_text(encoding="ascii")))
+    return max(0, whole)
+
+
+def _windows_memory() -> int:
+    """GlobalMemoryStatusEx: sixteen words of 32 bits, of which 2 and 3 are the memory in bytes."""
+    with contextlib.suppress(ImportError, AttributeError, OSError):
+        import ctypes
+
+        status = (ctypes.c_uint32 * 16)(64)
+        kernel = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
+        if kernel.GlobalMemoryStatusEx(status):
+            return status[2] | status[3] << 32
+    return 0
+
+
 # Programs that are started.
 
 

@@ -28,6 +28,7 @@ Codes = tuple[Sequence[str], NDArray[Any]]
 _KEY_BITS, _SHORT_BITS = 63, 32
 _MOST_TEXTS, _MOST_CELLS = 1 << 20, 1 << 26
 """Rows, or cells, that are counted in memory where texts are among the columns."""
+_TUPLES_AT_ONCE = 1 << 20
 _MOST_CODES, _FEW_COLUMNS = 1 << 23, 5
 """Rows and columns that are counted in memory where there are none."""
 ROWS_EACH = 4
@@ -237,12 +238,17 @@ def _by_key(
     origin: Origin,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     key = key_of(columns)
+    keys, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     with query(con, token, place) as cursor:
-        found = cursor.execute(
+        # In pieces: the database turns a whole result into arrays without letting others run.
+        found = cursor.sql(
             f"SELECT {key} AS k, count(*) AS n FROM {origin.named(cursor)} GROUP BY k ORDER BY k"
-        ).fetchnumpy()
-    keys = np.asarray(found["k"], dtype=np.int64)
-    return digits(keys, _sizes(columns)), np.asarray(found["n"], dtype=np.int64)
+        ).to_arrow_reader(_TUPLES_AT_ONCE)
+        for piece in found:
+            token.check()
+            keys.append(piece.column(0).to_numpy().astype(np.int64))
+            counts.append(piece.column(1).to_numpy())
+    return digits(np.concatenate(keys), _sizes(columns)), np.concatenate(counts)
 
 
 def _by_columns(

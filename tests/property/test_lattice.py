@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.engine.methods.k_anonymity import packing
 from dpdesk.engine.methods.k_anonymity.anytime import anytime_search
 from dpdesk.engine.methods.k_anonymity.bounded import bounded_search
 from dpdesk.engine.methods.k_anonymity.bounds import Bounds, highest
@@ -54,6 +55,18 @@ def test_the_walk_counts_and_measures_every_node_as_defined(table: LatticeTable,
         for name in OBJECTIVES:
             exact = release.entropy if name == "entropy" else release.objective(name)
             assert close(measured[name][index], exact), name
+
+
+@settings(deadline=None, max_examples=60)
+@given(lattice_tables(), st.integers(1, 4))
+def test_a_table_that_is_sorted_in_pieces_is_the_same(table: LatticeTable, piece: int) -> None:
+    whole = PackedLattice.of(table.problem, CancelToken())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "_PIECE", piece)
+        cut = PackedLattice.of(table.problem, CancelToken())
+    assert cut.base.rests.tolist() == whole.base.rests.tolist()
+    assert cut.base.entries.tolist() == whole.base.entries.tolist()
+    assert int((whole.base.entries & 0xFFFFFFFF).sum()) == table.problem.rows
 
 
 @settings(deadline=None, max_examples=60)

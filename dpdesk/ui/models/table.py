@@ -7,6 +7,10 @@ are dropped.
 
 A :class:`DataGrid` shows them: row heights are fixed, nothing is resized by content over all rows,
 and "select all" is refused, because each of these would ask the model for every row.
+
+Qt keeps some bytes for each row that it lays out, and counts the height of all rows in an integer
+of 32 bits: with 77 million rows of 28 pixels it painted every heading of the file, for ever. So a
+:class:`TableModel` gives a view one *part* of its rows at a time.
 """
 
 from __future__ import annotations
@@ -125,6 +129,8 @@ def guarded(function: _Function) -> _Function:
 
 PLACEHOLDER = "…"
 PAGE_ROWS = 256
+PART_ROWS = 1_000_000
+"""The rows of a part."""
 MAX_PAGES = 64
 WANTED_AT_MOST = 4
 
@@ -206,8 +212,13 @@ class CellModel(QAbstractTableModel):
         """See :meth:`heading`."""
         if orientation is Qt.Orientation.Vertical:
             shown = self.numbered and role == Qt.ItemDataRole.DisplayRole
-            return grouped(section + 1) if shown else None
+            number = self.row_number(section) if shown else None
+            return None if number is None else grouped(number)
         return self.heading(section, role) if 0 <= section < self.size()[1] else None
+
+    def row_number(self, row: int) -> int | None:
+        """The number of a row as a person counts, None for no number."""
+        return row + 1
 
     def announce(self, first: int = 0, last: int = -1) -> None:
         """Say that cells may have changed: in the rows from ``first`` to ``last``, or in all."""
@@ -221,7 +232,8 @@ class TableModel(CellModel):
     """A model over a :class:`RowSource`.
 
     ``failed(JobFailed)`` is emitted once for a page that could not be fetched; its cells then show
-    a dash. Row headings count from 1.
+    a dash. Row headings count from 1. Of more than ``part_rows`` rows a view has one part: rows of
+    the model count from ``first``, see :meth:`place`.
     """
 
     failed = Signal(object)
@@ -232,14 +244,17 @@ class TableModel(CellModel):
         parent: QObject | None = None,
         page_rows: int = PAGE_ROWS,
         max_pages: int = MAX_PAGES,
+        part_rows: int = PART_ROWS,
     ) -> None:
         super().__init__(parent)
+        self._part_rows = part_rows
         self._hub = hub
         self._page_rows = page_rows
         self._max_pages = max_pages
         self._source: RowSource | None = None
         self._columns: tuple[str, ...] = ()
         self._count = 0
+        self._first = 0
         self._generation = 0
         self._pages: OrderedDict[int, tuple[Sequence[Cell], ...]] = OrderedDict()
         self._broken: set[int] = set()
@@ -254,6 +269,7 @@ class TableModel(CellModel):
         self._source = source
         self._columns = tuple(source.columns) if source is not None else ()
         self._count = source.count if source is not None else 0
+        self._first = 0
         self._pages.clear()
         self._broken.clear()
         self._wanted.clear()
@@ -270,13 +286,36 @@ class TableModel(CellModel):
         """Number of pages in memory."""
         return len(self._pages)
 
-    def row(self, number: int) -> Sequence[Cell] | None:
-        """All that the source gave of a row; None while it is on its way."""
-        return self._row(number) if 0 <= number < self._count else None
+    @property
+    def count(self) -> int:
+        """Number of rows of the source, in all parts."""
+        return self._count
+
+    @property
+    def first(self) -> int:
+        """Which row of the source, from 0, is the first one of the part on show."""
+        return self._first
+
+    def place(self, number: int, column: int) -> QModelIndex:
+        """The index of a cell of row ``number`` of the source; shows the part that holds it."""
+        first = number // self._part_rows * self._part_rows
+        if first != self._first and 0 <= number < self._count:
+            self.beginResetModel()
+            self._first = first
+            self.endResetModel()
+        return self.index(number - self._first, column)
+
+    def row(self, row: int) -> Sequence[Cell] | None:
+        """All that the source gave of a row of the part; None while it is on its way."""
+        return self._row(self._first + row) if 0 <= row < self.size()[0] else None
+
+    def row_number(self, row: int) -> int | None:
+        """Counted in the source."""
+        return self._first + row + 1
 
     def size(self) -> tuple[int, int]:
-        """That of the source."""
-        return self._count, len(self._columns)
+        """That of the part on show."""
+        return min(self._part_rows, self._count - self._first), len(self._columns)
 
     def cell(self, index: Index, role: int) -> object:
         """Text of a cell, or the placeholder while its page is on its way."""
@@ -287,11 +326,12 @@ class TableModel(CellModel):
             Qt.ItemDataRole.EditRole,
         ):
             return None
-        row = self._row(index.row())
+        number = self._first + index.row()
+        row = self._row(number)
         if row is None:
             if role == Qt.ItemDataRole.EditRole:
                 return None
-            broken = index.row() // self._page_rows in self._broken
+            broken = number // self._page_rows in self._broken
             text = format_cell(None) if broken else PLACEHOLDER
             return text if role != Qt.ItemDataRole.TextAlignmentRole else alignment("")
         value = row[index.column()]
@@ -370,8 +410,9 @@ class TableModel(CellModel):
             self._fetching = None
 
     def _announce(self, page: int) -> None:
-        first = page * self._page_rows
-        last = min(first + self._page_rows, self._count) - 1
+        first = page * self._page_rows - self._first
+        last = min(first + self._page_rows, self.size()[0]) - 1
+        first = max(0, first)
         if last >= first and self._columns:
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._columns) - 1))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+import pytest
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.modeltest import ModelTester
@@ -130,9 +131,56 @@ def test_a_grid_of_ten_million_rows_asks_for_what_it_shows(
         grid.show()
     grid.selectAll()
     grid.scrollToBottom()
-    qtbot.waitUntil(lambda: text(model, 9_999_999) == "9,999,999")
+    qtbot.waitUntil(lambda: text(model, 999_999) == "999,999")
     qtbot.waitUntil(lambda: not hub.busy)
     assert len(source.asked) < 10
+
+
+def test_more_rows_than_qt_can_lay_out_are_shown_in_parts(
+    hub: JobHub, qtbot: QtBot, theme: ThemeManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100 million rows of 28 pixels are more than 2^31 pixels: every heading was painted."""
+    painted: set[int] = set()
+    said = TableModel.row_number
+
+    def number(self: TableModel, row: int) -> int | None:
+        painted.add(row)
+        return said(self, row)
+
+    monkeypatch.setattr(TableModel, "row_number", number)
+    source, model = Numbers(100_000_000), TableModel(hub)
+    grid = DataGrid(theme, "Rows")
+    qtbot.addWidget(grid)
+    grid.setModel(model)
+    model.set_source(source)
+    grid.resize(600, 400)
+    with qtbot.waitExposed(grid):
+        grid.show()
+    assert (model.rowCount(), model.count, model.first) == (1_000_000, 100_000_000, 0)
+    index = model.place(87_654_321, 0)
+    assert (model.first, index.row()) == (87_000_000, 654_321)
+    grid.setCurrentIndex(index)
+    qtbot.waitUntil(lambda: text(model, 654_321) == "87,654,321")
+    assert model.headerData(654_321, Qt.Orientation.Vertical) == "87,654,322"
+    assert model.place(99_999_999, 0).row() == model.rowCount() - 1
+    qtbot.waitUntil(lambda: text(model, 999_999) == "99,999,999")
+    assert not model.place(100_000_000, 0).isValid()
+    qtbot.waitUntil(lambda: not hub.busy)
+    assert (len(source.asked) < 12, len(painted) < 200) == (True, True)
+
+
+def test_the_last_part_is_as_long_as_it_is(
+    hub: JobHub, qtbot: QtBot, qtmodeltester: ModelTester
+) -> None:
+    model = TableModel(hub, page_rows=10, part_rows=25)
+    model.set_source(Numbers(60))
+    model.place(55, 0)
+    qtmodeltester.check(model)
+    with qtbot.waitSignal(model.dataChanged) as changed:
+        text(model, 9)
+    first, last, *_ = changed.args or ()
+    assert (model.rowCount(), first.row(), last.row()) == (10, 0, 9)
+    qtbot.waitUntil(lambda: not hub.busy)
 
 
 def test_the_chosen_block_is_copied_as_text(hub: JobHub, qtbot: QtBot, theme: ThemeManager) -> None:

@@ -263,6 +263,21 @@ def test_modes_say_who_else_may_read_but_not_on_windows(
     assert not systems.open_to_others(path)
 
 
+def test_the_memory_is_that_of_the_computer_or_of_a_smaller_group(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(systems, "_GROUP_LIMIT", limit)
+    whole = systems.memory()
+    assert whole > 1 << 28
+    for text, known in (("max\n", whole), ("1048576\n", 1 << 20), (f"{1 << 62}\n", whole)):
+        limit.write_text(text)
+        assert systems.memory() == known
+    monkeypatch.setattr(systems.os, "sysconf", lambda name: -1)
+    limit.unlink()
+    assert systems.memory() in (0, 1)
+
+
 def test_a_program_is_started_with_limits_where_there_are_some(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.errors import InputError, RefusedError
+from dpdesk.core.frequency import FrequencyTable
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.messages import joined, listed, msg
+from dpdesk.core.systems import memory
 from dpdesk.engine.methods.k_anonymity.charts import levels_text, rows_text, share_text
 from dpdesk.engine.methods.k_anonymity.settings import OPTIMAL, Settings
 from dpdesk.engine.methods.k_anonymity.statistics import EvaluatedNodes
@@ -101,6 +103,45 @@ def table_too_small(settings: Settings, rows: int, source: str) -> RefusedError 
         ),
         hint=msg("Choose a k of {rows:,} or less.", rows=rows) if rows >= 2 else "",
         details={"k": settings.k, "rows": rows},
+    )
+
+
+def check_memory(counted: FrequencyTable, source: str) -> None:
+    """Refuse a search that would need more memory than this computer has, where that is known.
+
+    A tuple takes four bytes per attribute in the codes of the source and again in those of the
+    hierarchies, and eight for each of its counts, keys, costs and places while they are sorted
+    (see :mod:`.packing`); half as much again is for the tables of nodes. Measured: 168 bytes per
+    tuple of nine attributes until the search begins.
+
+    Raises RefusedError ``k-anonymity.too-many-tuples``.
+    """
+    tuples, names = len(counted.counts), counted.attributes
+    words = 1 + sum(max(len(domain) - 1, 1).bit_length() for domain in counted.domains) // 63
+    needed = tuples * (8 * len(names) + 8 * (2 * words + 9)) * 3 // 2
+    there = memory()
+    if not there or needed <= there:
+        return
+    sizes = sorted(zip(map(len, counted.domains), names, strict=True), reverse=True)
+    raise RefusedError(
+        "k-anonymity.too-many-tuples",
+        msg(
+            "{tuples:,} of the {rows} of {source} differ in their quasi-identifiers: a search for "
+            "levels would need some {needed:,} GB of memory; this computer has {memory:,} GB.",
+            tuples=tuples,
+            rows=rows_text(int(counted.counts.sum())),
+            source=source,
+            needed=-(-needed // 10**9),
+            memory=there // 10**9,
+        ),
+        hint=msg(
+            "Make one of the quasi-identifiers with the most values an identifier, which is "
+            "removed, or replace it by a coarser column: {names}.",
+            names=listed(
+                [msg("“{name}” ({n:,} values)", name=name, n=size) for size, name in sizes[:3]]
+            ),
+        ),
+        details={"tuples": tuples, "needed": needed, "memory": there},
     )
 
 

@@ -374,6 +374,7 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
     Raises InputError as :func:`absent_rows`, and for values and levels that hierarchies lack.
     """
     from dpdesk.engine.hierarchies.preview import align
+    from dpdesk.engine.methods.k_anonymity.choosing import check_memory
     from dpdesk.engine.methods.k_anonymity.lattice import LatticeProblem
 
     settings = Settings.from_parameters(given.parameters)
@@ -385,6 +386,7 @@ def _problem(given: MethodInput, token: CancelToken) -> _Problem:
     else:
         counted = given.source.frequency_table(given.with_role(Role.QUASI_IDENTIFIER), token)
         token.check()
+        check_memory(counted, given.source.name)
         table = align(counted, given.hierarchies, given.source.name)
     if settings.missing_as != CATEGORY:
         from dpdesk.engine.methods.k_anonymity.missing import MissingCells

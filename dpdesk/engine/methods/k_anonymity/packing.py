@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -157,38 +158,53 @@ def _base(
     renumbered: tuple[Renumbering, ...],
     token: CancelToken,
 ) -> GroupTable:
+    """The raw node: its tuples sorted, equal ones added up; in pieces, since they may be many."""
     words = int(fields[-1, 0]) + 1 if len(fields) else 1
-    table = np.zeros((len(problem.counts), words + 3), np.int64)
-    for (word, shift, _), attribute in zip(fields, order, strict=False):
-        token.check()
-        codes = problem.codes[:, attribute]
-        table[:, word] |= renumbered[attribute][0][codes] << shift
-        table[:, words] += problem.loss_cost(attribute, 0)[codes]
-        table[:, words + 1] += problem.log_cost(attribute, 0)[codes]
-    table[:, words + 2] = renumbered[order[-1]][0][problem.codes[:, order[-1]]]
-    keys = [*(table[:, word] for word in range(words)), table[:, words + 2]]
-    ranks = _sorted_ranks(keys, token)
-    ordered = np.empty_like(table)
-    for first in range(0, len(table), _PIECE):
-        token.check()
-        ordered[first : first + _PIECE] = table[ranks[first : first + _PIECE]]
-    token.check()
-    return _grouped(ordered, problem.counts[ranks], words)
-
-
-def _grouped(table: Ints, counts: Ints, words: int) -> GroupTable:
-    """Rests and entries of sorted tuples (keys, loss, log, inner code), equal ones added up."""
-    if not len(table):
+    size, codes = len(problem.counts), problem.codes
+    if not size:
         return GroupTable(np.zeros((1, words + 3), np.int64), np.empty(0, np.int64))
-    fresh = np.ones((2, len(table)), np.bool_)
-    fresh[0, 1:] = (table[1:, :words] != table[:-1, :words]).any(axis=1)
-    fresh[1, 1:] = fresh[0, 1:] | (table[1:, words + 2] != table[:-1, words + 2])
-    starts = np.flatnonzero(fresh[1])
-    entries = table[starts, words + 2] << 32 | np.add.reduceat(counts, starts)
-    rests = table[fresh[0]]
-    ends = np.cumsum(fresh[1])[np.append(np.flatnonzero(fresh[0])[1:] - 1, len(table) - 1)]
-    rests[:, words + 2] = ends
+    keys = np.zeros((words + 1, size), np.int64)
+    for piece in _pieces(size, token):
+        for (word, shift, _), attribute in zip(fields, order, strict=False):
+            keys[word, piece] |= renumbered[attribute][0][codes[piece, attribute]] << shift
+        keys[words, piece] = renumbered[order[-1]][0][codes[piece, order[-1]]]
+    ranks = _sorted_ranks(keys, token)
+    rest, entry = np.ones(size, np.bool_), np.ones(size, np.bool_)
+    for piece in _pieces(size - 1, token):
+        low, high = ranks[piece.start : piece.stop], ranks[piece.start + 1 : piece.stop + 1]
+        at = slice(piece.start + 1, piece.stop + 1)
+        rest[at] = (keys[:words, high] != keys[:words, low]).any(axis=0)
+        entry[at] = rest[at] | (keys[words, high] != keys[words, low])
+    starts = np.flatnonzero(entry)
+    entries = keys[words][ranks[starts]]
+    entries <<= 32
+    token.check()
+    entries |= np.add.reduceat(problem.counts[ranks], starts)
+    firsts = np.flatnonzero(rest)
+    rests = np.empty((len(firsts), words + 3), np.int64)
+    for piece in _pieces(len(firsts), token):
+        places = ranks[firsts[piece]]
+        rests[piece, :words] = keys[:words, places].T
+        rests[piece, words : words + 2] = _raw_costs(problem, order[:-1], codes[places])
+    rests[:-1, words + 2] = np.searchsorted(starts, firsts[1:])
+    rests[-1, words + 2] = len(starts)
     return GroupTable(rests, entries)
+
+
+def _raw_costs(problem: LatticeProblem, order: Node, codes: NDArray[np.int32]) -> Ints:
+    """Loss and log cost of the cells of some raw tuples, shape (tuples, 2)."""
+    costs = np.zeros((len(codes), 2), np.int64)
+    for attribute in order:
+        costs[:, 0] += problem.loss_cost(attribute, 0)[codes[:, attribute]]
+        costs[:, 1] += problem.log_cost(attribute, 0)[codes[:, attribute]]
+    return costs
+
+
+def _pieces(size: int, token: CancelToken) -> Iterator[slice]:
+    """Cut ``size`` places into pieces; raises Cancelled before each."""
+    for first in range(0, size, _PIECE):
+        token.check()
+        yield slice(first, min(first + _PIECE, size))
 
 
 def _inner_levels(problem: LatticeProblem, attribute: int, codes: Renumbering) -> Ints:
@@ -205,8 +221,8 @@ def _inner_levels(problem: LatticeProblem, attribute: int, codes: Renumbering) -
     return levels
 
 
-def _sorted_ranks(keys: list[Ints], token: CancelToken) -> NDArray[np.intp]:
-    """Places of the keys (most significant word first) in ascending order.
+def _sorted_ranks(keys: Ints, token: CancelToken) -> NDArray[np.intp]:
+    """Places of the keys, shape (words, keys), the first most significant, in ascending order.
 
     In pieces of keys between cuts that a sample suggests, so that a cancel need not wait for one
     long sort. Raises Cancelled.
@@ -214,19 +230,17 @@ def _sorted_ranks(keys: list[Ints], token: CancelToken) -> NDArray[np.intp]:
     first = keys[0]
     pieces = max(1, -(-len(first) // _PIECE))
     cuts = np.unique(np.sort(first[:: max(1, len(first) // 10_000)])[:: max(1, 10_000 // pieces)])
-    ranks, done = np.empty(len(first), np.intp), 0
-    for low, high in pairwise([None, *cuts[1:].tolist(), None]):
+    if len(cuts) < 2:
+        return np.lexsort(keys[::-1])
+    parts = np.empty(len(first), np.uint16)
+    for piece in _pieces(len(first), token):
+        parts[piece] = np.searchsorted(cuts[1:], first[piece], "right")
+    ranks = np.argsort(parts, kind="stable")
+    ends = np.cumsum(np.bincount(parts, minlength=len(cuts)))
+    for start, end in pairwise([0, *ends.tolist()]):
         token.check()
-        inside = np.ones(len(first), np.bool_)
-        if low is not None:
-            inside &= first >= low
-        if high is not None:
-            inside &= first < high
-        places = np.flatnonzero(inside)
-        token.check()
-        order = np.lexsort([word[places] for word in reversed(keys)])
-        ranks[done : done + len(places)] = places[order]
-        done += len(places)
+        places = ranks[start:end]
+        ranks[start:end] = places[np.lexsort(keys[::-1, places])]
     return ranks
 
 

@@ -339,10 +339,13 @@ def constrained_table(
     Raises InputError for a value without a leaf, and ``k-anonymity.require`` for distances along a
     hierarchy that the plan does not give; Cancelled.
     """
+    from dpdesk.engine.methods.k_anonymity.choosing import check_memory
+
     quasi = given.with_role(Role.QUASI_IDENTIFIER)
     names = tuple(dict.fromkeys(each.attribute for each in required))
     joint = given.source.frequency_table((*quasi, *names), token)
     token.check()
+    check_memory(joint, given.source.name)
     columns = [np.ascontiguousarray(joint.codes[:, place]) for place in range(len(quasi))]
     widths = [len(domain) for domain in joint.domains[: len(quasi)]]
     first, of_tuple = numbered(*tuple_keys(columns, widths, len(joint.counts)))

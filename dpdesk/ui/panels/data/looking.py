@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QSpinBox, QWidget
 
 from dpdesk.app.types import CellFilter, DataStore, RowLook
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.schema import ColumnType
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.jobs.hub import token_only
+from dpdesk.ui.models import TableModel
 from dpdesk.ui.panels.data.presenter import translate
 from dpdesk.ui.theme import SPACE, set_look
 from dpdesk.ui.widgets import column
@@ -26,6 +27,19 @@ _ROWS, _FIND = "data.rows", "data.find"
 UP, DOWN, ONLY, WITHOUT, FIND, ALL = "up", "down", "only", "without", "find", "all"
 _NATIVE = QKeySequence.SequenceFormat.NativeText
 Numbers = NDArray[np.int64]
+
+
+class StoreRows:
+    """The rows of a data store, as the table model wants them."""
+
+    def __init__(self, data: DataStore) -> None:
+        self._data = data
+        self.columns = data.columns
+        self.count = data.shown
+
+    def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
+        """Rows from ``start`` on; called on a worker thread."""
+        return self._data.page(start, count)
 
 
 class ArrangedRows:
@@ -294,6 +308,71 @@ class LookBar(QWidget):
             self._told.setText(words.format(n=grouped(hit.number), m=grouped(hit.total)))
             self.hitFound.emit(hit)
         announce(self, self._told.text())
+
+
+class PartBar(FlowBox):
+    """Which part of very many rows is on show; ``rowAsked(int)``, from 0, to go to another row.
+
+    It is there only where the model has more rows than one part.
+    """
+
+    rowAsked = Signal(int)
+
+    def __init__(self, model: TableModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent, gap=SPACE.s)
+        self._model = model
+        self._words = QLabel()
+        self.before_button = QPushButton(self.tr("Earlier rows"))
+        self.before_button.setToolTip(self.tr("Show the part of the rows that comes before"))
+        self.after_button = QPushButton(self.tr("Later rows"))
+        self.after_button.setToolTip(self.tr("Show the part of the rows that comes next"))
+        label = QLabel(self.tr("&Go to row"))
+        self.row = QSpinBox()
+        self.row.setKeyboardTracking(False)
+        self.row.setGroupSeparatorShown(True)
+        self.row.setAccessibleName(self.tr("Go to row"))
+        self.row.setToolTip(self.tr("The number of a row in the table; Enter goes there"))
+        label.setBuddy(self.row)
+        for widget in (self._words, self.before_button, self.after_button, label, self.row):
+            self.add(widget)
+        self.before_button.clicked.connect(self._on_before)
+        self.after_button.clicked.connect(self._on_after)
+        self.row.valueChanged.connect(self._on_row)
+        model.modelReset.connect(self._say)
+        self._say()
+
+    @Slot(int)
+    def stand(self, number: int) -> None:
+        """The row that is chosen now, from 0."""
+        with QSignalBlocker(self.row):
+            self.row.setValue(number + 1)
+
+    @Slot()
+    def _say(self) -> None:
+        first, shown, count = self._model.first, self._model.rowCount(), self._model.count
+        self.setVisible(shown < count)
+        words = self.tr("Rows {first} to {last} of {count}")
+        self._words.setText(
+            words.format(
+                first=grouped(first + 1), last=grouped(first + shown), count=grouped(count)
+            )
+        )
+        self.before_button.setEnabled(first > 0)
+        self.after_button.setEnabled(first + shown < count)
+        with QSignalBlocker(self.row):
+            self.row.setRange(1, max(1, count))
+
+    @Slot()
+    def _on_before(self) -> None:
+        self.rowAsked.emit(self._model.first - 1)
+
+    @Slot()
+    def _on_after(self) -> None:
+        self.rowAsked.emit(self._model.first + self._model.rowCount())
+
+    @Slot(int)
+    def _on_row(self, number: int) -> None:
+        self.rowAsked.emit(number - 1)
 
 
 @dataclass(frozen=True)

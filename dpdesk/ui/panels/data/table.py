@@ -56,6 +56,9 @@ from dpdesk.ui.panels.data.looking import (
     Hit,
     LookBar,
     LookMenu,
+    Numbers,
+    PartBar,
+    StoreRows,
     find_shortcut,
 )
 from dpdesk.ui.panels.data.presenter import (
@@ -172,14 +175,14 @@ class RawModel(TableModel):
     def __init__(self, hub: JobHub, parent: QWidget | None = None) -> None:
         super().__init__(hub, parent)
         self.missing: frozenset[str] = frozenset()
-        self.numbers: Sequence[int] | None = None
+        self.numbers: Numbers | None = None
         self._profiles: tuple[ColumnProfile | None, ...] = ()
 
     def set_source(self, source: RowSource | None) -> None:
         """Show other rows; of a very wide table, fewer at a time."""
         columns = 1 if source is None else max(1, len(source.columns))
         self._page_rows = max(FEWEST_ROWS, min(PAGE_ROWS, CELLS_AT_ONCE // columns))
-        self.numbers = source.numbers.tolist() if isinstance(source, ArrangedRows) else None
+        self.numbers = source.numbers if isinstance(source, ArrangedRows) else None
         super().set_source(source)
 
     def describe(self, missing: Sequence[str], profile: DataProfile | None) -> None:
@@ -217,6 +220,13 @@ class RawModel(TableModel):
             return translate("DataPanel", "{cell} (missing)").format(cell=found or text)
         return found
 
+    def row_number(self, row: int) -> int | None:
+        """Counted in the file, also where rows are in another order."""
+        at = self.first + row
+        if self.numbers is None:
+            return at + 1
+        return int(self.numbers[at]) + 1 if at < len(self.numbers) else None
+
     def is_missing(self, column: int, text: str) -> bool:
         """Whether a text of a column stands for a missing value."""
         return text in self.missing or is_declared_missing(self.profile(column), text)
@@ -225,10 +235,7 @@ class RawModel(TableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """As the table model; a column says what it holds, a row its number in the file."""
-        if orientation is Qt.Orientation.Vertical and self.numbers is not None:
-            known = role == Qt.ItemDataRole.DisplayRole and section < len(self.numbers)
-            return grouped(self.numbers[section] + 1) if known else None
+        """As the table model; a column says what it holds."""
         wants = (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole)
         if orientation is Qt.Orientation.Horizontal and role in wants:
             profile = self.profile(section)
@@ -466,8 +473,9 @@ class RawGrid(DataGrid):
     def currentChanged(self, current: Index, previous: Index) -> None:
         """Tell when another column is the current one."""
         super().currentChanged(current, previous)
-        if current.isValid():
-            self.rowChosen.emit(current.row())
+        model = self.model()
+        if current.isValid() and isinstance(model, TableModel):
+            self.rowChosen.emit(model.first + current.row())
         if current.isValid() and current.column() != previous.column():
             self.columnChosen.emit(current.column())
 
@@ -504,19 +512,6 @@ _FEW_NOTES = 2
 _LOW_EMS = 86
 _ALL, _FIRST, _CODES = "all", "first", "codes"
 _FEW_CODES = 3
-
-
-class StoreRows:
-    """The rows of a data store, as the table model wants them."""
-
-    def __init__(self, data: DataStore) -> None:
-        self._data = data
-        self.columns = data.columns
-        self.count = data.shown
-
-    def page(self, start: int, count: int) -> tuple[tuple[str, ...], ...]:
-        """Rows from ``start`` on; called on a worker thread."""
-        return self._data.page(start, count)
 
 
 class TablePage(QWidget):
@@ -558,6 +553,7 @@ class TablePage(QWidget):
         parts = TurningSplitter("data-table", (self.grid, self.inspector), (1, 0))
         parts.turned.connect(self.inspector.set_stacked)
         layout.addWidget(parts, 1)
+        layout.addWidget(self.parts)
         layout.addWidget(self.notes)
         layout.addWidget(self.bar)
         layout.addWidget(self._build_legend())
@@ -570,6 +566,9 @@ class TablePage(QWidget):
         self.bar.left.connect(self.grid.setFocus)
         self.grid.sortAsked.connect(self._on_sort)
         self.grid.rowChosen.connect(self.bar.stand)
+        self.parts = PartBar(self.model)
+        self.parts.rowAsked.connect(self._on_row)
+        self.grid.rowChosen.connect(self.parts.stand)
         self.grid.menuAsked.connect(self._on_menu)
         self._find = find_shortcut(self, self.bar)
 
@@ -754,7 +753,14 @@ class TablePage(QWidget):
 
     @Slot(object)
     def _on_hit(self, hit: Hit) -> None:
-        index = self.model.index(hit.row, hit.column)
+        self._go(hit.row, hit.column)
+
+    @Slot(int)
+    def _on_row(self, number: int) -> None:
+        self._go(number, self._column)
+
+    def _go(self, number: int, column: int) -> None:
+        index = self.model.place(number, column)
         self.grid.setCurrentIndex(index)
         self.grid.scrollTo(index)
 

@@ -279,12 +279,14 @@ def test_every_search_stops_when_cancelled_in_its_course(course: LatticeProblem)
 def test_keys_sorted_in_pieces_are_sorted(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(packing, "_PIECE", 30)
     rng = np.random.default_rng(3)
-    keys = [rng.integers(0, 40, size), rng.integers(0, 1000, size)]
+    keys = np.stack([rng.integers(0, 40, size), rng.integers(0, 1000, size)])
     found = packing._sorted_ranks(keys, CancelToken())
     assert (found == np.lexsort(keys[::-1])).all()
 
 
-def test_sorting_ends_between_two_pieces_when_cancelled() -> None:
+def test_sorting_ends_between_two_pieces_when_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_PIECE", 1)
+
     class CancelledLater(CancelToken):
         checks = 0
 
@@ -295,7 +297,7 @@ def test_sorting_ends_between_two_pieces_when_cancelled() -> None:
             super().check()
 
     with pytest.raises(Cancelled):
-        packing._sorted_ranks([np.arange(10)], CancelledLater())
+        packing._sorted_ranks(np.arange(1000)[None], CancelledLater())
 
 
 def test_a_walk_is_refused_by_the_work_it_would_be(course: LatticeProblem) -> None:
