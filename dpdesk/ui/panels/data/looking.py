@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QWidget
 
 from dpdesk.app.types import CellFilter, DataStore, RowLook
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.schema import ColumnType
+from dpdesk.ui.forms.spin import NarrowSpin
 from dpdesk.ui.jobs import JobFailed, JobHub
 from dpdesk.ui.jobs.hub import token_only
 from dpdesk.ui.models import TableModel
@@ -327,7 +328,8 @@ class PartBar(FlowBox):
         self.after_button = QPushButton(self.tr("Later rows"))
         self.after_button.setToolTip(self.tr("Show the part of the rows that comes next"))
         label = QLabel(self.tr("&Go to row"))
-        self.row = QSpinBox()
+        self.row = NarrowSpin()
+        self.row.setMinimumWidth(140)
         self.row.setKeyboardTracking(False)
         self.row.setGroupSeparatorShown(True)
         self.row.setAccessibleName(self.tr("Go to row"))
