@@ -95,14 +95,14 @@ def note_other_forms(
     decimal: str,
     place: Path,
     token: CancelToken,
-) -> tuple[str, ...]:
-    """A sentence on values of the table ``data`` that are listed as missing in another form alone.
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Values of the table ``data`` listed as missing in another form alone, and a sentence.
 
     They count as values, as numbers where they are numbers. Raises Cancelled.
     """
     parts = other_forms_sql("v", missing, decimal)
     if parts is None:
-        return ()
+        return (), ()
     may, which = parts
     other = f"v NOT IN ({', '.join(map(literal, missing))}) AND {may} AND ({which}) IS NOT NULL"
     texts, held = set[str](), list[tuple[str, int]]()
@@ -112,14 +112,14 @@ def note_other_forms(
             texts.update(found[0])
             held.append((column.name, found[1]))
     if not held:
-        return ()
+        return (), ()
     most = sorted(held, key=lambda item: -item[1])
     where = [
         msg("{name} ({rows})", name=quoted(name), rows=counted("{n:,} row", "{n:,} rows", n=rows))
         for name, rows in most
     ]
-    shown = sorted(texts)
-    return (
+    shown = tuple(sorted(texts))
+    return shown, (
         msg(
             "Values such as {text} are written in another way than the missing ones that the plan "
             "lists, so they count as values, in {columns}. If they are missing, write `missing = "

@@ -156,15 +156,18 @@ class DataStore:
             check_forms(loaded.columns or loaded.names, path.name)
             given_rows = loaded.names, loaded.rows, path, token, report, loaded.coded
             columns = code_columns(con, *given_rows, held=loaded.held is not None)
-            told: tuple[str, ...] = ()
+            told, others = tuple[str, ...](), tuple[str, ...]()
             if not private:
                 told = note_types(con, columns, spec, loaded.reading.decimal, path, token)
                 told += note_empty(con, columns, spec.missing, path, token)
                 known = loaded.reading.decimal, loaded.reading.missing_candidates
                 told += note_texts(con, columns, *known, path, token)
                 marks = spec.missing, loaded.reading.decimal
-                told += note_other_forms(con, columns, *marks, path, token)
-        reading = replace(loaded.reading, notes=(*loaded.reading.notes, *told))
+                others, note = note_other_forms(con, columns, *marks, path, token)
+                told += note
+        codes = (*loaded.reading.missing_candidates, *others)
+        notes = (*loaded.reading.notes, *told)
+        reading = replace(loaded.reading, notes=notes, missing_candidates=codes)
         loaded = replace(loaded, reading=reading)
         return cls(con, path, columns, loaded, spill, spec.date_order or "")
 

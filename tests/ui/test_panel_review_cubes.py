@@ -36,6 +36,10 @@ def button(panel: ReviewPanel, words: str) -> QPushButton:
     return found[0]
 
 
+def seen(panel: ReviewPanel) -> list[QPushButton]:
+    return [one for one in panel.findChildren(QPushButton) if one.isVisible()]
+
+
 def ready(panel: ReviewPanel, bench: Workbench, qtbot: QtBot, plan: Path) -> None:
     open_plan(bench, plan, qtbot)
     panel.activated()
@@ -68,6 +72,7 @@ def test_the_button_names_the_cost_and_asks_once_more_before_it_is_spent(
     assert first.isEnabled()
     qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(button(panel, "Yes: Release"), Qt.MouseButton.LeftButton)
+    assert "Yes:" not in "".join(answer.text() for answer in seen(panel))  # it has been answered
     qtbot.waitUntil(lambda: bench.release is not None and not bench.hub.busy)
     assert bench.verified is not None
     assert bench.verified.ok

@@ -49,6 +49,7 @@ def test_a_number_in_another_form_is_noted_with_the_line_to_write(
         "lists, so they count as values, in `age` (2 rows) and `job` (1 row). If they are missing, "
         'write `missing = ["", "99", "?", " 99", " ?", "99.00"]` under [source].'
     ]
+    assert store.reading.missing_candidates[-3:] == (" 99", " ?", "99.00")  # for the button
     store.close()
     whole = dataclasses.replace(PINNED, missing=("", "99", "?", " 99", " ?", "99.00"))
     store = opened(whole, tmp_path, workspace, private=False)

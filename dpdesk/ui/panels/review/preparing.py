@@ -635,6 +635,7 @@ class Preparing(QObject):
         if self._job:
             text = self.tr("Writing the release {name}").format(name=out.name)
             self._page.job_line.follow(self._job, text)
+            self.previewed.emit()  # the question has been answered
             self.changed.emit()
 
     # -- what a release costs
