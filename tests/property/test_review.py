@@ -69,7 +69,9 @@ def lists() -> st.SearchStrategy[TrustList]:
         return entries
 
     one = st.tuples(
-        st.sampled_from(PEOPLE[:6]), st.sampled_from(list(RevokedAs)), st.integers(-1, 15)
+        st.sampled_from(PEOPLE[:6]),
+        st.sampled_from(list(RevokedAs)),
+        st.integers(-1, 15) | st.just(600),
     )
     none: st.SearchStrategy[list[tuple[Signer, RevokedAs, int]]] = st.just([])
     return st.one_of(none, none, none, st.lists(one, max_size=2)).map(build)

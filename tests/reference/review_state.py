@@ -43,7 +43,7 @@ def review(
     rounds: list[str] = []
     who = {key: person(body[key], trust) for key in body}
     for key in order:
-        code = standing(key, body, before, trust, seen)
+        code = standing(key, body, before, trust, seen, now)
         if body[key]["type"] == "submit":
             if not rounds:
                 rounds.append(key)
@@ -93,6 +93,7 @@ def standing(
     before: dict[str, set[str]],
     trust: dict[str, dict[str, Any]],
     seen: dict[str, datetime],
+    now: datetime,
 ) -> str:
     event = body[key]
     entry = trust.get(event["signer"]["fingerprint"])
@@ -103,7 +104,7 @@ def standing(
     if entry["revoked"] is None:
         return ""
     end = entry["revoked"]["time"]
-    if moment(event["time"]) >= end:
+    if moment(event["time"]) >= end or end > now + SLACK:
         return "signer.revoked"
     if entry["revoked"]["kind"] == "retired" or event["type"] not in ("ballot", "reveal"):
         return ""

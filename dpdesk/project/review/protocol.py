@@ -232,9 +232,11 @@ def signature_of(signed: SignedProtocol, trust: TrustList, now: datetime) -> Sig
         return Signature.BAD
     if signed.time > now + CLOCK_TOLERANCE:
         return Signature.AHEAD
-    if entry.revoked is None:
+    revoked = entry.revoked
+    if revoked is None:
         return Signature.TRUSTED
-    early = entry.revoked.kind is RevokedAs.RETIRED and signed.time < entry.revoked.time
+    retired = revoked.kind is RevokedAs.RETIRED and not revoked.is_ahead(now)
+    early = retired and signed.time < revoked.time
     return Signature.TRUSTED if early else Signature.REVOKED
 
 

@@ -49,15 +49,15 @@ class ReceiptBook:
     seen: Mapping[str, datetime] = field(default_factory=dict)
     problem: str = ""
 
-    def missing(self, graph: ReviewGraph, trust: TrustList) -> tuple[Event, ...]:
+    def missing(self, graph: ReviewGraph, trust: TrustList, now: datetime) -> tuple[Event, ...]:
         """The events that were seen here, are signed by trusted keys, and are not in a graph."""
-        standing = standings(self.graph, trust, self.seen)
+        standing = standings(self.graph, trust, self.seen, now)
         lost = (event for event in self.graph.events if event.id not in graph.by_id)
         return tuple(event for event in lost if not standing[event.id].code)
 
-    def faults(self, graph: ReviewGraph, trust: TrustList) -> tuple[Fault, ...]:
+    def faults(self, graph: ReviewGraph, trust: TrustList, now: datetime) -> tuple[Fault, ...]:
         """A fault for each event that is missing in a graph."""
-        lost = self.missing(graph, trust)
+        lost = self.missing(graph, trust, now)
         reason = msg(
             "an event that this computer has seen is missing (removed, or this copy is old)"
         )
@@ -118,7 +118,8 @@ class Receipts:
                 self._set_aside(self._path(root))
             fresh = [event for event in state.graph.events if event.id not in state.untrusted]
             grown = graph_of([*book.graph.events, *fresh], (), (root,))
-            seen = {event.id: book.seen.get(event.id, state.now) for event in grown.events}
+            now = max(state.now, state.latest or state.now)  # a clock that went back tells no time
+            seen = {event.id: book.seen.get(event.id, now) for event in grown.events}
             if not grown.events:
                 return book
             if grown.events != book.graph.events or book.problem:

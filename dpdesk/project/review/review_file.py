@@ -289,7 +289,7 @@ class ReviewStore:
         books = tuple(self.receipts.book(root) for root in roots)
         found = [*faults]
         for book in books:
-            found += book.faults(graph, view.trust)
+            found += book.faults(graph, view.trust, view.now)
             if book.problem:
                 found.append(Fault("receipt.damaged", book.problem))
         times = [time for time in (view.latest, *(book.latest() for book in books)) if time]

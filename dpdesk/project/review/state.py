@@ -478,7 +478,7 @@ def evaluate(
     base = (*graph.faults, *found)
     if not graph.events:
         return ReviewState(graph, trust, now, faults=base, latest=latest)
-    standing = standings(graph, trust, seen)
+    standing = standings(graph, trust, seen, now)
     reading = Reading(graph, standing, now)
     reading.read()
     facts = reading.rounds

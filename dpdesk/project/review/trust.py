@@ -20,6 +20,7 @@ from dpdesk.project.review.events import Event, EventType
 from dpdesk.project.review.graph import ReviewGraph
 from dpdesk.project.review.homefiles import locked, read_small, write_private
 from dpdesk.project.review.texts import (
+    CLOCK_TOLERANCE,
     fingerprint_text,
     fold_person,
     is_hex,
@@ -59,6 +60,10 @@ class Revocation:
     time: datetime
     kind: RevokedAs
     reason: str
+
+    def is_ahead(self, now: datetime) -> bool:
+        """Whether it was made by a clock ahead of this one: since when it holds is not known."""
+        return self.time > now + CLOCK_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -453,14 +458,20 @@ class SignerStatus:
 
 
 def standings(
-    graph: ReviewGraph, trust: TrustList, seen: Mapping[str, datetime]
+    graph: ReviewGraph, trust: TrustList, seen: Mapping[str, datetime], now: datetime
 ) -> dict[str, SignerStatus]:
-    """The standing of each event's signer; ``seen`` says when this computer first saw an event."""
-    return {event.id: _standing(event, graph, trust, seen) for event in graph.events}
+    """The standing of each event's signer at a clock that shows ``now``; ``seen`` says when this
+    computer first saw an event.
+    """
+    return {event.id: _standing(event, graph, trust, seen, now) for event in graph.events}
 
 
 def _standing(
-    event: Event, graph: ReviewGraph, trust: TrustList, seen: Mapping[str, datetime]
+    event: Event,
+    graph: ReviewGraph,
+    trust: TrustList,
+    seen: Mapping[str, datetime],
+    now: datetime,
 ) -> SignerStatus:
     entry = trust.entry(event.signer.fingerprint)
     key = fingerprint_text(event.signer.fingerprint)
@@ -478,6 +489,14 @@ def _standing(
     revoked = entry.revoked
     if revoked is None:
         return SignerStatus(person)
+    if revoked.is_ahead(now):
+        reason = msg(
+            "the key was revoked ({reason}) by a clock that showed {time}, which is ahead of this "
+            "computer's: once both are right, revoke it again, and the earlier time holds",
+            reason=revoked.reason,
+            time=time_text(revoked.time),
+        )
+        return SignerStatus(person, "signer.revoked", reason)
     if event.time >= revoked.time:
         reason = msg(
             "the key was revoked on {time} ({reason})",

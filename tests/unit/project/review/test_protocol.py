@@ -263,6 +263,7 @@ def test_a_protocol_of_tomorrow_is_not_trusted(signed: SignedProtocol) -> None:
     [
         (RevokedAs.RETIRED, 1, Signature.TRUSTED),
         (RevokedAs.RETIRED, -1, Signature.REVOKED),
+        (RevokedAs.RETIRED, 3, Signature.REVOKED),
         (RevokedAs.COMPROMISED, 1, Signature.REVOKED),
     ],
 )

@@ -151,6 +151,22 @@ def test_what_a_stolen_key_signed_is_not_missed_after_it_was_left_out(
     assert desk.faults(folder) == ["receipt.missing"]
 
 
+def test_a_clock_that_went_back_does_not_vouch_that_a_vote_was_seen_in_time(
+    desk: Desk, folder: Path
+) -> None:
+    from dpdesk.project.review.trust import RevokedAs
+
+    desk.do(folder, AUTHOR, "submit")
+    desk.do(folder, BEN, "cast")
+    shutil.rmtree(desk.store.receipts.folder)
+    known = desk.now + timedelta(days=2)  # by the audit log
+    stolen = desk.now + timedelta(days=1)
+    desk.store.remember(desk.store.load(folder, TRUST, desk.now, known))
+    trust = TRUST.revoke(BEN.fingerprint, stolen, "stolen", RevokedAs.COMPROMISED)
+    state = desk.store.load(folder, trust, known).state
+    assert [fault.code for fault in state.faults] == ["signer.compromised"]
+
+
 def test_receipts_never_hold_what_strangers_signed(desk: Desk, folder: Path) -> None:
     from tests.helpers.reviewing import trusting
 

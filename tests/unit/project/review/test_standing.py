@@ -109,6 +109,21 @@ def test_what_a_key_signs_after_it_was_revoked_does_not_count(kind: RevokedAs) -
     assert "revoked on" in permissions(play.state, BEN.card)[EventType.BALLOT].reason
 
 
+@pytest.mark.parametrize("kind", list(RevokedAs))
+def test_a_key_revoked_by_a_clock_that_was_ahead_counts_no_more_at_once(kind: RevokedAs) -> None:
+    play = begun()
+    ahead = play.now + timedelta(days=365)
+    play.trust = play.trust.revoke(BEN.fingerprint, ahead, "lost", kind)
+    ballot = forge(play, BEN, envelope(play, BEN)[0])
+    seen = evaluate(play.graph, play.trust, play.now, {ballot.id: play.now})
+    assert codes(play) == [fault.code for fault in seen.faults] == ["signer.revoked"]
+    assert "revoke it again" in play.state.faults[0].reason
+    play.trust = play.trust.revoke(BEN.fingerprint, play.now + timedelta(hours=1), "lost", kind)
+    play.now += timedelta(hours=2)
+    late = evaluate(play.graph, play.trust, play.now, {ballot.id: ballot.time})
+    assert late.ok, "the earlier time holds, and the ballot is from before it"
+
+
 def test_what_others_signed_over_in_time_stands_after_a_theft() -> None:
     play = approved()
     play.merge(DORA)
