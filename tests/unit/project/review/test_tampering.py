@@ -36,7 +36,7 @@ BOOK = ReceiptBook(PLAY.graph.events[0].id, PLAY.graph, SEEN)
 def weigh(data: bytes) -> ReviewState:
     """What a computer that has seen the genuine review says of some bytes."""
     graph = parse_review(data, [BOOK.root])
-    return evaluate(graph, PLAY.trust, PLAY.now, SEEN, BOOK.faults(graph, PLAY.trust))
+    return evaluate(graph, PLAY.trust, PLAY.now, SEEN, BOOK.faults(graph, PLAY.trust, PLAY.now))
 
 
 def assert_noticed(data: bytes, what: object = "") -> ReviewState:
