@@ -24,6 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.model import Bounds, Flags, Floats, Ints, Requirement, System
 from dpdesk.engine.tables.solving import Answer, Program
+from dpdesk.engine.tables.swings import swings
 
 TOLERANCE = 1e-6
 """A requirement counts as reached up to this share of it (of one grid unit, if that is more)."""
@@ -384,7 +385,7 @@ class _Part:
         part = csr_array(part[np.diff(part.indptr) > 0])
         self._bounds = (moves.low[columns], moves.high[columns])
         none = np.zeros(part.shape[0])
-        self.program = Program(part, (none, none), self._bounds)
+        self._matrix, self.program = part, Program(part, (none, none), self._bounds)
         self.goals = (goal_low.copy(), goal_high.copy())
         self.low, self.high = np.zeros((2, len(columns)))
         self.points: list[Floats] = []
@@ -406,6 +407,20 @@ class _Part:
                     self.goals[upward][column] = (self.low, self.high)[upward][column]
         return self.low, self.high
 
+    def swing(self, known: Ints, token: CancelToken) -> None:
+        """Points that come as far as the goals of many columns while the columns ``known`` stay."""
+        ends = self._bounds[0].copy(), self._bounds[1].copy()
+        for end in ends:
+            end[known] = 0.0
+        self.points += swings(self._matrix, ends, self.goals, token)
+        for point in self.points:
+            self.at_least(point, point)
+
+    def at_least(self, low: Floats, high: Floats) -> None:
+        """Columns can go so far, as is known otherwise."""
+        np.minimum(self.low, low, out=self.low)
+        np.maximum(self.high, high, out=self.high)
+
     def _undecided(self, upward: bool) -> Flags:
         if upward:
             return np.asarray(self.high < self.goals[1] - _near(self.goals[1]))
@@ -424,8 +439,7 @@ class _Part:
                 (self.low, self.high)[upward][columns] = np.inf if upward else -np.inf
         elif solved.point is not None:
             self.points.append(solved.point)
-            np.maximum(self.high, solved.point, out=self.high)
-            np.minimum(self.low, solved.point, out=self.low)
+            self.at_least(solved.point, solved.point)
 
     def far(
         self, column: int, goal: float, known: Ints, token: CancelToken
@@ -643,11 +657,10 @@ class _Attacked:
     def exposed(self, token: CancelToken) -> list[Exposed]:
         """What this part leaves too narrow."""
         if len(self._part.low) > 1:
+            # What those who know more cannot rule out, others cannot.
+            self._informed.swing(self._knows, token)
             if self._informed is not self._part:
-                # What those who know more cannot rule out, everyone cannot.
-                low, high = self._informed.ranges(token)
-                np.minimum(self._part.low, low, out=self._part.low)
-                np.maximum(self._part.high, high, out=self._part.high)
+                self._part.at_least(*self._informed.ranges(token))
             low, high = self._part.ranges(token)
         else:
             low, high = self._moves_ends()
@@ -695,6 +708,8 @@ class _Attacked:
         for place, point in enumerate(self._informed.points):
             if self._there(point[column] * np.sign(goal), need):
                 left &= self._moves_of(place)
+                if not left.any():
+                    return []
         found: list[Exposed] = []
         groups = [np.flatnonzero(left)] if left.any() else []
         while groups:

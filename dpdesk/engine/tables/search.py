@@ -29,6 +29,8 @@ _TILT = 1e-3
 _VIOLATED = 1e-5
 _PRICELESS = 1e-7
 _LEAST_SHARE = 1e-6
+_ENOUGH = 1.1
+_WHOLE = 1 - 1e-7
 _INSIDE, _STILL = 1 - 1e-8, 1e-7
 Watch = Callable[[float, float], None]
 
@@ -72,6 +74,10 @@ class Attack:
 def _attack(found: Exposed, instance: Instance) -> Attack:
     target = Target(found.variable, found.upper, found.required, found.sliding)
     return Attack(target, found.attacker)
+
+
+def _targets(attacks: Sequence[Attack]) -> list[Target]:
+    return list(dict.fromkeys(attack.target for attack in attacks))
 
 
 def _in_order(attack: Attack) -> tuple[int, bool, bool, int]:
@@ -155,12 +161,15 @@ class Attacker:
         up[still] = down[still] = 0.0
         way = 1.0 if target.upper else -1.0
         where = np.array([target.variable])
-        up[where], down[where] = (np.inf, 0.0) if target.upper else (0.0, np.inf)
+        most = np.inf if whole else _ENOUGH * need
+        up[where], down[where] = (most, 0.0) if target.upper else (0.0, most)
         self._flow.bound(self._all, -down, up)
         self._flow.cost(where, np.array([-way]))
         solved = self._flow.solve(token)
         self._flow.cost(where, np.zeros(1))
-        if solved.answer is not Answer.OPTIMAL or solved.duals is None:
+        if solved.point is None or solved.duals is None:
+            return None
+        if abs(float(solved.point[target.variable])) > most * _INSIDE:
             return None
         raised, lowered = np.maximum(-solved.duals, 0.0), np.maximum(solved.duals, 0.0)
         raised[raised < _MOVED] = 0.0
@@ -280,6 +289,18 @@ class _Cut:
 
     columns: Ints
     shares: Floats
+
+
+def needing(instance: Instance, token: CancelToken) -> Instance:
+    """The instance without targets that what must be suppressed protects by itself.
+
+    Whatever else is suppressed leaves more room to move, to everyone: no pattern exposes them.
+    Where most of a table is unsafe few are left. Raises Cancelled.
+    """
+    found = exposed(instance.problem, instance.must, instance.targets, token)
+    left = {(each.variable, each.upper, each.sliding) for each in found}
+    open_ = [t for t in instance.targets if (t.variable, t.upper, t.sliding) in left]
+    return replace(instance, targets=open_)
 
 
 class NoPattern(Exception):  # noqa: N818 - a fact about the table, told by the caller
@@ -555,7 +576,11 @@ class _Search:
     def _cuts(
         self, attacks: Sequence[Attack], chosen: Floats, stop: CancelToken
     ) -> dict[Attack, _Cut]:
-        cuts = {each: self._attacker.cut(each, chosen, False, stop) for each in attacks}
+        # What whole cells protect by themselves satisfies every cut; to see that takes little.
+        whole = replace(self._instance, must=chosen > _WHOLE, targets=_targets(attacks))
+        left = set(needing(whole, stop).targets)
+        near = [each for each in attacks if each.target in left]
+        cuts = {each: self._attacker.cut(each, chosen, False, stop) for each in near}
         return {each: cut for each, cut in cuts.items() if cut is not None}
 
     def round(self, stop: CancelToken, hint: Floats | None) -> None:

@@ -35,6 +35,7 @@ from dpdesk.engine.tables.search import (
     Watch,
     bounded,
     greedy,
+    needing,
     optimal,
 )
 from dpdesk.engine.tables.witnesses import Move, Witnesses, whole_targets
@@ -129,7 +130,7 @@ def _searched(
 ) -> Found:
     """A pattern found as ``how`` says; large systems begin with local moves in any case."""
     if how == "optimal" and len(system) <= LARGEST_PROVEN:
-        return optimal(instance, token, stop, watch=watch)
+        return optimal(needing(instance, token), token, stop, watch=watch)
     large = len(system) > LARGE
     moves: list[Move] = []
     if how == "hitas":
