@@ -3,7 +3,7 @@
 Run from the project's root: ``python -m tests.benchmarks.tables [CASE] [SECONDS]``. Small: 500
 cells; medium: 2,100 cells with two hierarchies; large: about 100,000 cells in four dimensions.
 Boxes and groups: two hierarchies, fast and by parts; wide: by parts that are large themselves.
-Values are drawn with a fixed seed.
+Dense: the counts of 300,000 persons, of which most are unsafe. Values are drawn with a fixed seed.
 """
 
 from __future__ import annotations
@@ -45,6 +45,18 @@ def drawn(dimensions: list[Dimension]) -> System:
     return System.of([filled(dimensions, values, "t", frequency)])
 
 
+def counted(dimensions: list[Dimension]) -> System:
+    """How many of 300,000 persons are in each cell, some values being frequent."""
+    rng = np.random.default_rng(7)
+    shape = [len(d.leaves) for d in dimensions]
+    places = []
+    for size, steep in zip(shape, (0.8, 1.1, 1.2), strict=False):
+        share = rng.permutation(1 / np.arange(1, size + 1) ** steep)
+        places.append(rng.choice(size, 300_000, p=share / share.sum()))
+    counts = np.bincount(np.ravel_multi_index(places, shape), minlength=int(np.prod(shape)))
+    return System.of([filled(dimensions, counts, "t", counts)])
+
+
 CASES: dict[str, tuple[list[Dimension], int, How]] = {
     "small": (flat(24, 19), 3, "optimal"),
     "medium": ([grouped("a", 8, 5), grouped("b", 6, 6)], 3, "optimal"),
@@ -52,12 +64,14 @@ CASES: dict[str, tuple[list[Dimension], int, How]] = {
     "boxes": ([grouped("a", 19, 10), grouped("b", 19, 10)], 3, "heuristic"),
     "groups": ([grouped("a", 10, 9), grouped("b", 10, 9)], 3, "hitas"),
     "wide": ([grouped("a", 2, 70), grouped("b", 2, 70)], 3, "hitas"),
+    "dense": ([grouped("a", 4, 5), *flat(1, 15, 12)[1:]], 200, "optimal"),
+    "denser": ([grouped("a", 5, 6), *flat(1, 20, 10)[1:]], 200, "optimal"),
 }
 
 
 def main(name: str, seconds: float) -> None:
     dimensions, least, how = CASES[name]
-    system = drawn(dimensions)
+    system = counted(dimensions) if name.startswith("dense") else drawn(dimensions)
     judged = judge(system, [Rule("threshold", least, range=Fraction(1, 10))])
     bounds, stop = Bounds.of(system.cells.values), CancelToken()
     timer = threading.Timer(seconds, stop.cancel)

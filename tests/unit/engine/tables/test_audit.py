@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from dpdesk.core.errors import Cancelled
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
+from dpdesk.engine.tables import swings
 from dpdesk.engine.tables.audit import Problem, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Cells, Dimension, Requirement, System, Table, exact
 from tests.helpers.searching import examples
@@ -64,10 +66,10 @@ def test_intervals_are_those_of_plain_linear_programs(
     assert (found.lower[~suppressed] == values[~suppressed]).all()
 
 
-@given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=examples(8), deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([1, 50]))
+@settings(max_examples=examples(12), deadline=None)
 def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(
-    seed: int, zeros: bool
+    seed: int, zeros: bool, fewest: int
 ) -> None:
     rng = np.random.default_rng(seed)
     system = drawn_system(rng)
@@ -78,7 +80,9 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(
 
     problem = Problem.of(system, bounds, owners)
     targets = targets_of(needed, above=problem.high if zeros else None)
-    found = exposed(problem, suppressed, targets, CancelToken(), 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(swings, "FEWEST", fewest)  # with 1, points of all cells are looked at first
+        found = exposed(problem, suppressed, targets, CancelToken(), 1)
 
     values, matrix = system.cells.values.astype(float), system.matrix.toarray()
     expected = set()
@@ -107,6 +111,36 @@ def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(
     # Who is exposed to everyone is exposed to each contributor; it is said once.
     expected = {e for e in expected if e[2] < 0 or e[:2] not in everyone}
     assert {(e.variable, e.upper, e.attacker) for e in found} == expected
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_all_cells_move_within_their_ends_and_every_sum_stays(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    system = drawn_system(rng)
+    hidden = ~system.known & (rng.random(len(system)) < 0.9)
+    matrix = csr_array(system.matrix.toarray()[:, hidden])
+    size = int(hidden.sum())
+    low, high = -rng.integers(0, 9, size).astype(float), rng.integers(0, 9, size).astype(float)
+    high[rng.random(size) < 0.2] = np.inf
+    goals = -rng.integers(0, 4, size).astype(float), rng.integers(0, 4, size).astype(float)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(swings, "FEWEST", 1)
+        points = swings.swings(matrix, (low, high), goals, CancelToken())
+    for point in points:
+        assert np.abs(matrix @ point).max(initial=0.0) < 1e-7
+        assert (point >= low - 1e-9).all()
+        assert (point <= high + 1e-9).all()
+    again = swings.swings(matrix, (low, high), goals, CancelToken())
+    assert not again or int(sum((g != 0).sum() for g in goals)) >= swings.FEWEST
+
+
+def test_looking_at_all_cells_at_once_can_be_cancelled() -> None:
+    token, size = CancelToken(), 2 * swings.FEWEST
+    token.cancel()
+    ends = np.full(size, -1.0), np.full(size, 1.0)
+    with pytest.raises(Cancelled):
+        swings.swings(csr_array(np.ones((1, size))), ends, ends, token)
 
 
 def test_that_cells_are_not_empty_tells_nothing_of_amounts_that_may_be_negative() -> None:

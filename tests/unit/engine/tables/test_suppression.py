@@ -17,7 +17,7 @@ from dpdesk.engine.tables import suppression
 from dpdesk.engine.tables.audit import Problem, Target, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement
-from dpdesk.engine.tables.search import Instance
+from dpdesk.engine.tables.search import Instance, needing
 from dpdesk.engine.tables.suppression import How, Pattern, local_pattern, suppress
 from tests.helpers.tables import drawn_system, filled, required
 
@@ -48,14 +48,16 @@ def enumerated(
     return None
 
 
-@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0, 1, 9]))
-@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(0, 10**6), st.booleans(), st.sampled_from([0, 1, 9]), st.sampled_from([0.25, 0.7])
+)
+@settings(max_examples=30, deadline=None)
 def test_the_optimum_is_the_cheapest_of_all_patterns(
-    seed: int, singletons: bool, largest: int
+    seed: int, singletons: bool, largest: int, share: float
 ) -> None:
     rng = np.random.default_rng(seed)
     system = drawn_system(rng, 9)
-    unsafe = ~system.known & (rng.random(len(system)) < 0.25)
+    unsafe = ~system.known & (rng.random(len(system)) < share)
     published = ~unsafe & (rng.random(len(system)) < 0.1)
     # As many patterns as can be tried: what is more must be published.
     choice = rng.permutation(np.flatnonzero(~system.known & ~unsafe & ~published))
@@ -88,6 +90,28 @@ def test_the_optimum_is_the_cheapest_of_all_patterns(
         quick = found(fast)
         assert not exposed(problem, quick.suppressed, targets_of(needed), TOKEN)
         assert quick.bound <= expected[0]
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_what_unsafe_cells_protect_by_themselves_is_protected_in_every_pattern(
+    seed: int, singletons: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    system = drawn_system(rng)
+    unsafe = ~system.known & (rng.random(len(system)) < 0.5)
+    problem = Problem.of(
+        system, Bounds.of(system.cells.values), alone(system) if singletons else None
+    )
+    targets = targets_of(required(system, unsafe, rng))
+    may = ~system.known
+    instance = Instance(problem, targets, np.ones(len(system)), unsafe, may)
+    left = set(needing(instance, TOKEN).targets)
+    for _ in range(6):
+        pattern = unsafe | (may & (rng.random(len(system)) < rng.random()))
+        found = exposed(problem, pattern, targets, TOKEN, 1)
+        lost = {(each.variable, each.upper, each.sliding) for each in found}
+        assert lost <= {(each.variable, each.upper, each.sliding) for each in left}
 
 
 def case(
