@@ -1,10 +1,11 @@
 """Open a file of five million rows in the real window, and measure how late its event loop gets.
 
-Run ``python -m tests.benchmarks.big_file_window [csv|sav|sas7bdat] [ROWS]`` from the checkout; it
-needs no display. A timer of 10 ms says how late each of its ticks is, per phase: reading, counting
-values, scrolling. The file lies in a temporary folder and is removed afterwards. A SAS file is
-grown from a small one below ``DPDESK_TEST_DATA``. The exit code is 1 when the 99th percentile of
-all ticks reaches 50 ms or the process 4 GB.
+Run ``python -m tests.benchmarks.big_file_window [csv|sav|sas7bdat|parquet] [ROWS]`` from the
+checkout; it needs no display. A timer of 10 ms says how late each of its ticks is, per phase:
+reading, counting values, scrolling, giving roles. A Parquet file is opened by a plan for a cube of
+eight dimensions, which is released at the end. The file lies in a temporary folder and is removed
+afterwards. A SAS file is grown from a small one below ``DPDESK_TEST_DATA``. The exit code is 1 when
+the 99th percentile of all ticks reaches 50 ms or the process 4 GB (8 GB from 50 million rows on).
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from PySide6.QtCore import QElapsedTimer, QEventLoop, QObject, Qt, QTimer, Slot
 from dpdesk.app.context import AppContext
 from dpdesk.ui.application import Application
 from dpdesk.ui.desk import Desk
+from tests.benchmarks.very_many_rows import HEAD, PLANS
 from tests.helpers.memory_settings import MemorySettings
 
 ROWS = 5_000_000
+PLAN = ".toml"
 TICK_MS = 10
 SCROLLS = 300
 P99_MS, PEAK_GB = 50.0, 4.0
+VERY_MANY, PEAK_OF_VERY_MANY_GB = 50_000_000, 8.0
 
 
 class Lateness(QObject):
@@ -155,6 +159,7 @@ def in_window(application: Application, path: Path, home: Path) -> bool:
         desk = Desk(
             context, application.hub, application.theme, MemorySettings(), NoAsker(), application
         )
+        rows = 0
         run, late = Run(), Lateness()
         bench, hub = desk.workbench, application.hub
         application.show(desk.window)
@@ -164,13 +169,19 @@ def in_window(application: Application, path: Path, home: Path) -> bool:
         times = {"reading the file": run.until(lambda: bench.data is not None)}
         late.begin("counting values")
         times["counting values"] = run.until(lambda: bench.profile is not None and not hub.busy)
+        rows = 0 if bench.data is None else bench.data.rows
         late.begin("scrolling")
         scroller = Scroller(desk)
         times["scrolling"] = run.until(lambda: scroller.left <= 0)
-        late.begin("tagging")
-        desk.window.show_panel("attributes")
-        desk.attributes.accept_button.click()
-        times["tagging"] = run.until(lambda: not hub.busy)
+        if path.suffix == PLAN:
+            late.begin("releasing")
+            bench.write_release(home / "release")
+            times["releasing"] = run.until(lambda: bench.release is not None and not hub.busy)
+        else:
+            late.begin("tagging")
+            desk.window.show_panel("attributes")
+            desk.attributes.accept_button.click()
+            times["tagging"] = run.until(lambda: not hub.busy)
         late.begin("")
         print_results(late, times)
         desk.window.set_unsaved(False)
@@ -178,7 +189,8 @@ def in_window(application: Application, path: Path, home: Path) -> bool:
         run.until(lambda: not hub.busy and not desk.window.isVisible())
         desk.end()
     ticks = [value for name, values in late.phases.items() if name for value in values]
-    return percentile(ticks, 0.99) < P99_MS and peak_gb() < PEAK_GB
+    most = PEAK_GB if rows < VERY_MANY else PEAK_OF_VERY_MANY_GB
+    return percentile(ticks, 0.99) < P99_MS and peak_gb() < most
 
 
 def print_results(late: Lateness, times: dict[str, float]) -> None:
@@ -188,6 +200,20 @@ def print_results(late: Lateness, times: dict[str, float]) -> None:
         shown = " / ".join(f"{percentile(values, share):.1f}" for share in (0.5, 0.99, 1.0))
         print(f"{name:<18} {seconds:7.2f} s   late p50/p99/max {shown} ms", flush=True)
     print(f"peak memory {peak_gb():.2f} GB", flush=True)
+
+
+def make(kind: str, folder: Path, rows: int) -> Path:
+    """Make the file in a process of its own; the file to open."""
+    path = folder / f"people.{kind}"
+    if kind != "parquet":
+        subprocess.run(maker(kind, path, rows), check=True)
+        return path
+    code = "import sys, pathlib; from tests.benchmarks.very_many_rows import write_people as write"
+    code += "; write(pathlib.Path(sys.argv[1]), int(sys.argv[2]))"
+    subprocess.run([sys.executable, "-c", code, str(path), str(rows)], check=True)
+    plan = path.with_suffix(PLAN)
+    plan.write_text(HEAD + PLANS["cube"], "utf-8")
+    return plan
 
 
 def maker(kind: str, path: Path, rows: int) -> list[str]:
@@ -201,11 +227,11 @@ def maker(kind: str, path: Path, rows: int) -> list[str]:
 
 
 def main(kind: str, rows: int) -> int:
-    """Make the file in a process of its own, then measure."""
+    """Make the file, then measure."""
     with tempfile.TemporaryDirectory(prefix="dpdesk-bench-") as folder:
-        path = Path(folder) / f"people.{kind}"
-        subprocess.run(maker(kind, path, rows), check=True)
-        print(f"{rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB", flush=True)
+        path = make(kind, Path(folder), rows)
+        size = path.with_suffix(f".{kind}").stat().st_size
+        print(f"{rows:,} rows, {size / 1e6:,.0f} MB", flush=True)
         home = Path(folder) / "home"
         home.mkdir()
         return 0 if measure(path, home) else 1
