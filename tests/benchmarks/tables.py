@@ -11,16 +11,18 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.engine.tables.audit import Problem, audit
+from dpdesk.engine.tables.audit import Problem, audit, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, System
 from dpdesk.engine.tables.rules import Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
+from dpdesk.engine.tables.whole import told_as_whole
 from tests.helpers.tables import filled
 
 
@@ -45,15 +47,20 @@ def drawn(dimensions: list[Dimension]) -> System:
     return System.of([filled(dimensions, values, "t", frequency)])
 
 
-def counted(dimensions: list[Dimension]) -> System:
-    """How many of 300,000 persons are in each cell, some values being frequent."""
-    rng = np.random.default_rng(7)
-    shape = [len(d.leaves) for d in dimensions]
-    places = []
+def persons(shape: Sequence[int]) -> list[np.ndarray]:
+    """In which category of each dimension 300,000 persons are, some values being frequent."""
+    rng, places = np.random.default_rng(7), []
     for size, steep in zip(shape, (0.8, 1.1, 1.2), strict=False):
         share = rng.permutation(1 / np.arange(1, size + 1) ** steep)
         places.append(rng.choice(size, 300_000, p=share / share.sum()))
-    counts = np.bincount(np.ravel_multi_index(places, shape), minlength=int(np.prod(shape)))
+    return places
+
+
+def counted(dimensions: list[Dimension]) -> System:
+    """How many of these persons are in each cell."""
+    shape = [len(d.leaves) for d in dimensions]
+    places = np.ravel_multi_index(persons(shape), shape)
+    counts = np.bincount(places, minlength=int(np.prod(shape)))
     return System.of([filled(dimensions, counts, "t", counts)])
 
 
@@ -77,7 +84,10 @@ def main(name: str, seconds: float) -> None:
     timer = threading.Timer(seconds, stop.cancel)
     timer.start()
     start, work = time.perf_counter(), time.process_time()
-    found = suppress(system, judged, bounds, system.cells.values, CancelToken(), how, stop=stop)
+    counts = np.ones(len(system)) if name.startswith("dense") else None
+    found = suppress(
+        *(system, judged, bounds, system.cells.values, CancelToken(), how), stop=stop, steps=counts
+    )
     timer.cancel()
     extra = found.suppressed & ~judged.required.unsafe
     cost = sum(system.cells.values[extra].tolist())
@@ -88,7 +98,14 @@ def main(name: str, seconds: float) -> None:
     print(f"  gap {gap:.2f} %, proven: {found.proven}", flush=True)
     start = time.perf_counter()
     problem, reach = Problem.of(system, bounds), None
-    if found.witnesses is not None:
+    if counts is not None:
+        targets = targets_of(judged.required)
+        told = told_as_whole(
+            *(problem, found.suppressed, targets, counts, CancelToken(), found.witnesses)
+        )
+        print(f"  whole numbers: {time.perf_counter() - start:.1f} s, {told}")
+        start = time.perf_counter()
+    if found.witnesses is not None and not found.proven:
         reach = found.witnesses.reach(problem.low, problem.high)
     audit(system, found.suppressed, bounds, CancelToken(), reach=reach)
     print(f"  audit of {int(found.suppressed.sum())} cells: {time.perf_counter() - start:.1f} s")

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from typing import TypeVar
 
@@ -328,22 +328,28 @@ def _ranges(
             sure[columns] = False
         elif len(columns) > 1:
             part = _Part(moves, columns, low[columns], high[columns])
-            low[columns], high[columns] = part.ranges(token)
+            low[columns], high[columns] = part.ranges(token, threads if _few(parts) else 1)
         done[0] += len(columns)
         progress(done[0], len(low))
 
-    for _ in _mapped(one, parts_of(moves.matrix), threads):
+    parts = parts_of(moves.matrix)
+    for _ in _mapped(one, parts, threads):
         token.check()
     return low, high, sure
 
 
 def _mapped(work: Callable[[Ints], _T], parts: Sequence[Ints], threads: int) -> Iterator[_T]:
     """The work on each part, by threads where there are several large ones."""
-    if threads < 2 or sum(len(part) > _WORTH_A_THREAD for part in parts) < 2:
+    if threads < 2 or _few(parts):
         yield from map(work, parts)
         return
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(work, parts)
+
+
+def _few(parts: Sequence[Ints]) -> bool:
+    """Whether too few parts are large for a thread each to be worth it."""
+    return sum(len(part) > _WORTH_A_THREAD for part in parts) < 2
 
 
 def _outer(matrix: csr_array, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -382,30 +388,41 @@ class _Part:
 
     def __init__(self, moves: Moves, columns: Ints, goal_low: Floats, goal_high: Floats) -> None:
         part = csr_array(moves.matrix[:, columns])
-        part = csr_array(part[np.diff(part.indptr) > 0])
+        self._matrix = csr_array(part[np.diff(part.indptr) > 0])
         self._bounds = (moves.low[columns], moves.high[columns])
-        none = np.zeros(part.shape[0])
-        self._matrix, self.program = part, Program(part, (none, none), self._bounds)
+        self.program = self._program()
+        self._lock = Lock()
         self.goals = (goal_low.copy(), goal_high.copy())
         self.low, self.high = np.zeros((2, len(columns)))
         self.points: list[Floats] = []
 
-    def ranges(self, token: CancelToken) -> tuple[Floats, Floats]:
-        """How far every column can go, at most up to its goals."""
+    def _program(self) -> Program:
+        none = np.zeros(self._matrix.shape[0])
+        return Program(self._matrix, (none, none), self._bounds)
+
+    def ranges(self, token: CancelToken, threads: int = 1) -> tuple[Floats, Floats]:
+        """How far every column can go, at most up to its goals; a program for each thread."""
         for upward in (True, False):
             todo = np.flatnonzero(self._undecided(upward))
             before = 2 * len(todo)
             # Shared points first, as long as one of them decides about what a program costs.
             while 2 < len(todo) < 0.95 * before:
                 before = len(todo)
-                self._push(todo, upward, token)
+                self._push(self.program, todo, upward, token)
                 todo = np.flatnonzero(self._undecided(upward))
-            for column in np.flatnonzero(self._undecided(upward)):
-                if self._undecided(upward)[column]:
-                    self._push(np.array([column]), upward, token)
-                    # Proven to be all, whatever the goal was.
-                    self.goals[upward][column] = (self.low, self.high)[upward][column]
+            each = partial(self._single, upward=upward, token=token)
+            for _ in _mapped(each, np.array_split(todo, threads), threads):
+                token.check()
         return self.low, self.high
+
+    def _single(self, todo: Ints, upward: bool, token: CancelToken) -> None:
+        """How far each of some columns can go, where it is not known, by a program of its own."""
+        program = self._program() if len(todo) > _WORTH_A_THREAD else self.program
+        for column in todo:
+            if self._undecided(upward)[column]:
+                self._push(program, np.array([column]), upward, token)
+                # Proven to be all, whatever the goal was.
+                self.goals[upward][column] = (self.low, self.high)[upward][column]
 
     def swing(self, known: Ints, token: CancelToken) -> None:
         """Points that come as far as the goals of many columns while the columns ``known`` stay."""
@@ -418,25 +435,27 @@ class _Part:
 
     def at_least(self, low: Floats, high: Floats) -> None:
         """Columns can go so far, as is known otherwise."""
-        np.minimum(self.low, low, out=self.low)
-        np.maximum(self.high, high, out=self.high)
+        with self._lock:
+            np.minimum(self.low, low, out=self.low)
+            np.maximum(self.high, high, out=self.high)
 
     def _undecided(self, upward: bool) -> Flags:
         if upward:
             return np.asarray(self.high < self.goals[1] - _near(self.goals[1]))
         return np.asarray(self.low > self.goals[0] + _near(self.goals[0]))
 
-    def _push(self, columns: Ints, upward: bool, token: CancelToken) -> None:
+    def _push(self, program: Program, columns: Ints, upward: bool, token: CancelToken) -> None:
         """A point as far out as possible in all these columns together."""
-        self.program.cost(columns, np.full(len(columns), -1.0 if upward else 1.0))
-        solved = self.program.solve(token)
-        self.program.cost(columns, np.zeros(len(columns)))
+        program.cost(columns, np.full(len(columns), -1.0 if upward else 1.0))
+        solved = program.solve(token)
+        program.cost(columns, np.zeros(len(columns)))
         if solved.answer is Answer.UNBOUNDED:
             ray = np.zeros(len(self.low)) if solved.point is None else solved.point
             ray = ray / (abs(ray).max(initial=0.0) or 1.0)
-            self.high[ray > _STILL], self.low[ray < -_STILL] = np.inf, -np.inf
+            down, up = np.where(ray < -_STILL, -np.inf, 0.0), np.where(ray > _STILL, np.inf, 0.0)
             if len(columns) == 1:
-                (self.low, self.high)[upward][columns] = np.inf if upward else -np.inf
+                (down, up)[upward][columns] = np.inf if upward else -np.inf
+            self.at_least(down, up)
         elif solved.point is not None:
             self.points.append(solved.point)
             self.at_least(solved.point, solved.point)
@@ -506,12 +525,7 @@ def exposed(
 
     From a contributor alone in a cell, and from who knows that no suppressed cell is empty, a
     target is to be protected as far as it can be: what follows from that and the common bounds
-    without any table cannot be hidden.
-
-    Raises
-    ------
-    Cancelled
-        The token asked for it.
+    without any table cannot be hidden. Raises Cancelled.
     """
     groups: dict[float, list[Target]] = {}
     for target in targets:

@@ -38,6 +38,7 @@ from dpdesk.engine.tables.search import (
     needing,
     optimal,
 )
+from dpdesk.engine.tables.solving import Program
 from dpdesk.engine.tables.witnesses import Move, Witnesses, whole_targets
 
 How = Literal["optimal", "hitas", "heuristic"]
@@ -46,6 +47,8 @@ LARGEST_PROVEN = 6000
 LARGE = 2500
 """Variables up to which a fast pattern is searched over the whole system."""
 _LARGEST_WEIGHT = 1e7
+MANY = 300
+"""Targets among counts of a smaller system from which on moves are looked for, too."""
 _UNCERTAIN = 0.01
 _MOST_OVER_ALL = 200
 
@@ -60,7 +63,8 @@ class Pattern:
     proven: bool
     """This one costs no more, and of those that cost the same none has fewer cells."""
     witnesses: Witnesses | None = None
-    """Of a large system: moves that show how far cells can be from their values."""
+    """Of a large system, or for many counts: moves that show how far cells can be from their
+    values."""
 
 
 def suppress(
@@ -82,8 +86,8 @@ def suppress(
     they are to be protected from who sees that no suppressed one is; values of 0 too, then.
     ``cost`` holds a number per variable (not negative); of equal costs the fewest cells. When
     ``stop`` is cancelled, or the token is asked to keep, the best pattern so far is returned.
-    ``watch`` hears cost and bound. With ``steps`` (:func:`told_as_whole`) moves of large systems
-    are looked for in whole steps, too.
+    ``watch`` hears cost and bound. With ``steps`` (:func:`told_as_whole`) moves are looked for in
+    whole steps, too.
 
     Raises
     ------
@@ -113,8 +117,10 @@ def suppress(
     pattern = found.pattern & (unsafe | (Moves.of_pattern(problem, found.pattern).of >= 0))
     paid = sum(cost[pattern & ~unsafe].tolist(), Fraction(0))
     bound = paid if found.proven else min(paid, weigh.bound(found.bound))
-    witnesses = None
-    if len(system) > LARGE and not found.proven:
+    witnesses, counts = None, 0
+    if steps is not None:
+        counts = sum(steps[each.variable] > 0 for each in targets)
+    if (len(system) > LARGE and not found.proven) or counts > MANY:
         hidden = replace(instance, must=pattern, may=pattern)
         witnesses = _witnessed(system, hidden, found.moves, steps, token)
     return Pattern(pattern, bound, found.proven, witnesses)
@@ -173,7 +179,27 @@ def _witnessed(
         if broken:
             few = replace(anyone, targets=broken)
             moves = [*moves, *local_pattern(system, few, token)[2]]
+            moves = [*moves, *_whole_moves(system, hidden, moves, steps, token)]
     return Witnesses.of(moves, problem)
+
+
+def _whole_moves(
+    system: System, hidden: Instance, moves: Sequence[Move], steps: Floats, token: CancelToken
+) -> list[Move]:
+    """Moves in whole steps for the targets that others do not reach so, by integer programs of
+    small boxes, where one has such a move.
+    """
+    problem, boxes = hidden.problem, _Boxes(system, hidden)
+    left = whole_targets(Witnesses.of(moves, problem), problem, hidden.targets, steps)
+    found: list[Move] = []
+    while left:
+        new = [boxes.whole(target, steps, token) for target in left[:_AT_ONCE]]
+        fresh = [move for move in new if move is not None]
+        found += fresh
+        left = left[_AT_ONCE:]
+        if fresh:
+            left = whole_targets(Witnesses.of(fresh, problem), problem, left, steps)
+    return found
 
 
 def _not_moved(hidden: Instance, moves: Sequence[Move]) -> list[Target]:
@@ -264,6 +290,8 @@ def _refused(system: System, none: NoPattern) -> RefusedError:
 
 _SIBLINGS = (1, 2, 4, 8)
 _LARGEST_BOX, _SMALL_BOX = 8000, 300
+_AT_ONCE, _NODES = 20, 200
+_CLOSE, _WIDE = 1e-6, 1e6
 _PRICELESS = 1e-7
 _LARGEST_PART = 1500
 
@@ -373,6 +401,32 @@ class _Boxes:
         where = int(np.flatnonzero(here)[0])
         attack = Attack(Target(where, True, need))
         return Attacker(instance).move(attack, may, price, token, even=True)
+
+    def whole(self, target: Target, steps: Floats, token: CancelToken) -> Move | None:
+        """A move of suppressed cells in whole steps that takes a target far enough, in boxes."""
+        before = 0
+        for siblings in _SIBLINGS:
+            box = self._box(target.variable, siblings)
+            box = box[self._pattern[box] & (steps[box] > 0)]
+            if not before < len(box) <= _SMALL_BOX:
+                continue
+            before = len(box)
+            part = self._columns[:, box]
+            rows = csr_array(csr_array(part.multiply(steps[box]))[np.unique(part.indices)])
+            low = np.minimum(np.ceil(self._low[box] / steps[box] - _CLOSE), 0.0)
+            high = np.floor(self._instance.problem.high[box] / steps[box] + _CLOSE)
+            high = np.minimum(high, _WIDE)
+            here = int(np.searchsorted(box, target.variable))
+            goal = np.rint(target.need / steps[target.variable])
+            goal = min(goal, high[here]) if target.upper else max(-goal, low[here])
+            low[here] = high[here] = goal
+            none, whole = np.zeros(rows.shape[0]), np.ones(len(box), dtype=bool)
+            program = Program(rows, (none, none), (low, high), None, whole, "anew", nodes=_NODES)
+            solved = program.solve(token)
+            if solved.point is not None:
+                moved = np.rint(solved.point) * steps[box]
+                return box[moved != 0], moved[moved != 0]
+        return None
 
     def _box(self, variable: int, siblings: int) -> Ints:
         """The variables of the cells around one, in the first table that has it."""

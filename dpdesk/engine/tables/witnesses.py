@@ -127,9 +127,7 @@ class Witnesses:
         step = np.where(steps > 0, steps, 1.0)
         amount = self.matrix.data / step[cell]
         ends = [np.ceil(low / step - _WHOLE), np.floor(high / step + _WHOLE)]
-        least = np.full(self.matrix.shape[0], np.inf)
-        np.minimum.at(least, move, np.abs(amount))
-        inside = amount / least[move]
+        inside = amount / self._unit(amount)[move]
         fits = (np.abs(inside - np.rint(inside)) <= _WHOLE) & (steps[cell] > 0)
         broken = np.zeros(self.matrix.shape[0], dtype=bool)
         np.logical_or.at(broken, move, ~fits)
@@ -147,6 +145,19 @@ class Witnesses:
         np.maximum.at(found[0], cell[entries], -reach.min(axis=0, initial=0.0))
         np.maximum.at(found[1], cell[entries], reach.max(axis=0, initial=0.0))
         return found[0], found[1]
+
+    def _unit(self, amount: Floats) -> Floats:
+        """Of each move, of which all parts are whole multiples: the largest such number if the
+        parts are whole numbers, else the smallest part.
+        """
+        count, whole = self.matrix.shape[0], np.rint(amount)
+        least = np.full(count, np.inf)
+        np.minimum.at(least, self._move, np.abs(amount))
+        off = np.zeros(count)
+        np.maximum.at(off, self._move, np.abs(amount - whole))
+        common = np.zeros(count, dtype=np.int64)
+        np.gcd.at(common, self._move, whole.astype(np.int64))
+        return np.where((off <= _WHOLE) & (common > 0), common, least)
 
 
 def whole_targets(

@@ -292,25 +292,22 @@ def _other_ends(
     linked: bool,
 ) -> str:
     """What is wrong with the recorded intervals: by moves where they say that they are at least so
-    wide, by sums and programs where they are exact.
+    wide; where they are exact by sums, and by programs where those and the moves do not meet.
     """
     least_ones = [_is_least(attacked, internal, place) for place in range(len(far[0]))]
     at_least = np.array(least_ones, dtype=bool)
     fault = _recorded(
         *(attacked, kept, -far[0], far[1], np.flatnonzero(at_least).tolist()), linked=linked
     )
-    exact = ~at_least
-    if not fault and at_least.any():
-        outer = by_single_sums(unknowns)
-        same = (far[0] >= -outer[0] * (1 - _NEAR)) & (far[1] >= outer[1] * (1 - _NEAR))
-        met = np.flatnonzero(exact & same)
-        fault = _recorded(attacked, kept, -far[0], far[1], met.tolist(), linked=linked)
-        exact &= ~same
     if fault:
         return fault
+    outer = by_single_sums(unknowns)
+    met = (far[0] >= -outer[0] * (1 - _NEAR)) & (far[1] >= outer[1] * (1 - _NEAR))
     order = np.argsort(~kept.unsafe, kind="stable")
-    wanted = order[exact[order]][:MOST_INTERVALS].tolist()
-    least, most = ranges(Room(unknowns), np.abs(kept.value), wanted, token)
+    wanted = order[(~at_least & ~met)[order]][:MOST_INTERVALS].tolist()
+    inner, sizes = (-far[0], far[1]), np.abs(kept.value)
+    least, most = ranges(unknowns, sizes, wanted, inner, outer, token)
+    wanted += np.flatnonzero(~at_least & met).tolist()
     return _recorded(attacked, kept, least, most, wanted, linked=linked)
 
 

@@ -7,8 +7,11 @@ and solved apart from the search. Points that a program finds serve all cells of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 from math import ceil
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,25 +51,38 @@ class Unknowns:
 
 
 def ranges(
-    room: Room, sizes: Floats, wanted: Sequence[int], token: CancelToken
+    unknowns: Unknowns,
+    sizes: Floats,
+    wanted: Sequence[int],
+    inner: tuple[Floats, Floats],
+    outer: tuple[Floats, Floats],
+    token: CancelToken,
 ) -> tuple[Floats, Floats]:
     """The least and the largest possible move of each wanted unknown (inf: no bound).
 
-    ``sizes`` say how large each is, in whose units its programs are tried first. Of the others what
-    was found on the way: moves that are possible. Raises InfeasibleError and Cancelled.
+    ``sizes`` say how large each is, in whose units its programs are tried first. ``inner`` moves
+    are known to be possible, those beyond ``outer`` not to be: where a point that was found comes
+    so far, no program is solved. Of the others what was found on the way: moves that are possible.
+    Raises InfeasibleError and Cancelled.
     """
-    low, high = np.full(room.count, np.inf), np.full(room.count, -np.inf)
-    for place in wanted:
-        for way in (-1.0, 1.0):
+    low, high, lock = inner[0].copy(), inner[1].copy(), Lock()
+
+    def look(places: Sequence[int]) -> None:
+        room = Room(unknowns)
+        for place, way in product(places, (-1.0, 1.0)):
             token.check()
+            found, end = (way * side[int(way > 0)][place] for side in ((low, high), outer))
+            if found >= end * (1 - _NEAR):
+                continue
             columns, point = room.whole_end(place, way, float(sizes[place]))
-            if point is not None:
+            if point is None:
+                columns, point = np.array([place]), np.array([way * np.inf])
+            with lock:
                 low[columns] = np.minimum(low[columns], point)
                 high[columns] = np.maximum(high[columns], point)
-            elif way > 0:
-                high[place] = np.inf
-            else:
-                low[place] = -np.inf
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(look, [wanted[start::_THREADS] for start in range(_THREADS)]))
     return low, high
 
 
@@ -257,6 +273,7 @@ class Points:
         return people
 
 
+_THREADS = 2
 _MOST_POINTS, _ALIKE = 5_000, 1e-2
 _FAR = 1e6
 _NEAR = 1e-9

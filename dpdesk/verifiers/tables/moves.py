@@ -92,7 +92,7 @@ class Shown:
         found = np.zeros((2, len(low)))
         low, high = np.ceil(low - _CLOSE), np.floor(high + _CLOSE)
         for cells, amounts in self.moves:
-            parts = amounts / np.abs(amounts).min()
+            parts = amounts / _unit(amounts)
             whole = np.rint(parts)
             if np.abs(parts - whole).max() > _CLOSE:
                 continue
@@ -102,6 +102,16 @@ class Shown:
             found[0, cells] = np.maximum(found[0, cells], -ends.min(axis=0))
             found[1, cells] = np.maximum(found[1, cells], ends.max(axis=0))
         return found
+
+
+def _unit(amounts: Floats) -> float:
+    """Of what all parts of a move are multiples: their greatest divisor if they are whole numbers,
+    else the smallest part.
+    """
+    whole = np.rint(amounts)
+    if np.abs(amounts - whole).max() <= _CLOSE and np.abs(whole).max() <= _MOST_TIMES:
+        return float(np.gcd.reduce(whole.astype(np.int64))) or float(np.abs(amounts).min())
+    return float(np.abs(amounts).min())
 
 
 @dataclass(frozen=True, eq=False)

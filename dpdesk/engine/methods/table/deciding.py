@@ -121,7 +121,8 @@ def made_again(
         least = np.zeros(len(system), dtype=bool)
         for own, one in zip(system.variables, columns, strict=True):
             least[own] |= np.array(one[INTERVAL]) == IS_LEAST
-        searched[AT_LEAST] = int(least.sum())
+        if least.any():
+            searched[AT_LEAST] = int(least.sum())
     protected = Protected(hidden, released, ends[0], ends[1], searched, columns=columns)
     return outcome_of(Decision(counted, judged, protected))
 

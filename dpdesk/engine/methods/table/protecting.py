@@ -50,7 +50,7 @@ def suppressed(
     system, settings, bounds = counted.system, counted.settings, bounds_of(counted)
     hidden = judged.required.unsafe
     internal: dict[str, object] = {}
-    witnesses = None
+    witnesses, proven = None, False
     if settings.secondary != NONE:
         stop = CancelToken()
         pattern = suppress(
@@ -64,7 +64,7 @@ def suppressed(
         )
         _told_to_end(stop, report)
         hidden = pattern.suppressed
-        witnesses = pattern.witnesses
+        witnesses, proven = pattern.witnesses, pattern.proven
         internal[BOUND] = plain_amount(pattern.bound)
         filled = counted.filled(judged) if settings.present else None
         asked = [*targets_of(judged.required), *sliding_of(judged.required)]
@@ -77,7 +77,7 @@ def suppressed(
             problem = Problem.of(system, bounds, filled=counted.filled(judged))
             told = told_as_present(problem, hidden, judged.required, token, witnesses)
             internal |= dict(zip(TOLD, told, strict=True))
-    return _audited(counted, hidden, witnesses, internal, token)
+    return _audited(counted, hidden, witnesses, internal, token, exactly=proven)
 
 
 def _audited(
@@ -86,20 +86,23 @@ def _audited(
     witnesses: Witnesses | None,
     internal: dict[str, object],
     token: CancelToken,
+    *,
+    exactly: bool,
 ) -> Protected:
     """What readers can tell of suppressed cells: exactly, or of large parts what moves show."""
     system, bounds, values = counted.system, bounds_of(counted), counted.system.cells.values
     reach = None
-    if witnesses is not None:
+    if witnesses is not None and not exactly:
         problem = Problem.of(system, bounds)
         reach = witnesses.reach(problem.low, problem.high)
     found = audit(system, hidden, bounds, token, reach=reach)
     low = _tidy(np.maximum(found.lower, bounds.lower), values)
     ends = low, _tidy(found.upper, values)
-    if witnesses is None or found.proven.all():
+    if witnesses is None:
         return Protected(hidden, values, *ends, internal)
     least = hidden & ~found.proven
-    internal[AT_LEAST] = int(least.sum())
+    if least.any():
+        internal[AT_LEAST] = int(least.sum())
     columns = tuple(
         {INTERVAL: _intervals(hidden[own], least[own]), CAN_MOVE: _moves(witnesses, own, scale)}
         for own, scale in zip(system.variables, counted.scales, strict=True)

@@ -66,6 +66,21 @@ def test_intervals_are_those_of_plain_linear_programs(
     assert (found.lower[~suppressed] == values[~suppressed]).all()
 
 
+@given(st.integers(0, 10**6))
+@settings(max_examples=examples(8), deadline=None)
+def test_threads_that_share_one_part_find_the_same_intervals(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    dimensions = [Dimension.flat("abc"[i], [str(n) for n in range(5)]) for i in range(3)]
+    system = System.of([filled(dimensions, rng.integers(0, 40, 125))])
+    suppressed = (rng.random(len(system)) < 0.7) & ~system.known
+    bounds = Bounds.of(system.cells.values)
+
+    one, two = (audit(system, suppressed, bounds, CancelToken(), threads=n) for n in (1, 2))
+
+    assert two.lower == pytest.approx(one.lower)
+    assert two.upper == pytest.approx(one.upper)
+
+
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([1, 50]))
 @settings(max_examples=examples(12), deadline=None)
 def test_exposed_are_the_cells_whose_interval_is_too_narrow_for_somebody(

@@ -20,6 +20,7 @@ from dpdesk.engine.tables.rules import Judgement, Rule, judge
 from dpdesk.engine.tables.suppression import How, suppress
 from dpdesk.engine.tables.whole import told_as_whole
 from dpdesk.engine.tables.witnesses import Witnesses, told_as_present
+from dpdesk.verifiers.tables.moves import Shown
 from tests.helpers.searching import examples
 from tests.helpers.tables import drawn_system, filled
 from tests.reference.tables import moved_so_far
@@ -30,7 +31,12 @@ seeds = st.integers(0, 10**6)
 
 
 def protected(
-    seed: int, how: How, *, present: bool = False, sliding: Fraction | None = None
+    seed: int,
+    how: How,
+    *,
+    present: bool = False,
+    sliding: Fraction | None = None,
+    whole: bool = False,
 ) -> tuple[System, Judgement, Problem, np.ndarray, Witnesses]:
     """A small system protected as if it were large, with its witnesses."""
     system = drawn_system(np.random.default_rng(seed))
@@ -41,11 +47,14 @@ def protected(
     bounds = Bounds.of(system.cells.values)
     filled_in = (system.cells.values > 0).astype(np.float64) if present else None
     with pytest.MonkeyPatch.context() as patch:
-        for limit in ("LARGE", "LARGEST_PROVEN"):
+        for limit in ("LARGE", "LARGEST_PROVEN", "MANY"):
             patch.setattr(suppression, limit, 0)
+        steps = np.ones(len(system)) if whole else None
         try:
             found = suppress(
-                *(system, told, bounds, system.cells.values, TOKEN, how), filled=filled_in
+                *(system, told, bounds, system.cells.values, TOKEN, how),
+                filled=filled_in,
+                steps=steps,
             )
         except RefusedError:
             reject()
@@ -123,6 +132,35 @@ def test_steps_of_moves_are_tables_that_others_could_have_too(seed: int) -> None
         assert (system.cells.values - down == ends[0])[inner].all()
 
 
+@MANY
+@given(seeds, st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=3))
+def test_whole_moves_of_unlike_parts_go_as_far_as_they_fit(
+    seed: int, parts: list[tuple[int, int]]
+) -> None:
+    """Also 7 here, -3 and -4 there; engine and verifier alike, by trying how often each fits."""
+    rng = np.random.default_rng(seed)
+    dimensions = [Dimension.flat("ab"[i], ["p", "q", "r"][: 2 + i]) for i in range(2)]
+    system = System.of([filled(dimensions, rng.integers(1, 12, 6))])
+    problem = Problem.of(system, Bounds.of(system.cells.values))
+    values = system.cells.values.tolist()
+    moves, ends = [], np.zeros((2, len(system)))
+    for one, other in parts:
+        move = np.zeros(len(system))
+        move[[0, 1, 2, 4, 5, 6]] = one, other, -one - other, -one, -other, one + other
+        common = int(np.gcd.reduce(move.astype(int)))
+        if common == 0:
+            continue
+        moves.append((np.flatnonzero(move), move[move != 0]))
+        for times in range(-60, 61):
+            far = times * move / common
+            if (values + far >= 0).all():
+                ends[0], ends[1] = np.maximum(ends[0], -far), np.maximum(ends[1], far)
+    found = Witnesses.of(moves, problem).whole(problem.low, problem.high, np.ones(len(system)))
+    shown = Shown(tuple(moves)).steps(problem.low, problem.high)
+    assert np.array_equal(np.stack(found), ends)
+    assert np.array_equal(shown, ends)
+
+
 def test_what_is_no_move_is_left_out() -> None:
     system = System.of(
         [filled([Dimension.flat("a", ["p", "q"]), Dimension.flat("b", ["x", "y"])],
@@ -137,12 +175,12 @@ def test_what_is_no_move_is_left_out() -> None:
 
 
 @MANY
-@given(seeds, st.booleans(), st.sampled_from([None, Fraction(1), Fraction(5, 2)]))
+@given(seeds, st.booleans(), st.sampled_from([None, Fraction(1), Fraction(5, 2)]), st.booleans())
 def test_what_is_told_is_the_same_with_moves_and_without(
-    seed: int, present: bool, sliding: Fraction | None
+    seed: int, present: bool, sliding: Fraction | None, whole: bool
 ) -> None:
     system, told, problem, hidden, found = protected(
-        seed, "heuristic", present=present, sliding=sliding
+        seed, "heuristic", present=present, sliding=sliding, whole=whole
     )
     problem = replace(problem, owners=None)
     ones, targets = np.ones(len(system)), [*targets_of(told.required), *sliding_of(told.required)]
