@@ -125,7 +125,7 @@ class TransportReader:
     def __init__(self, request: ReadRequest) -> None:
         self._path = Path(request.path)
         self.notes = Notes()
-        members = self._members()
+        members = self._members(private=request.private)
         name = chosen(request.table, tuple(members), self._path.name, "table", self.notes)
         self._member = members[name]
         if request.encoding is not None:
@@ -144,10 +144,10 @@ class TransportReader:
             raise no_rows(self._path.name, len(self.variables))
         note_file_label(self.notes, self._member.label.decode(self.encoding, "replace"))
 
-    def _members(self) -> dict[str, Member]:
+    def _members(self, *, private: bool) -> dict[str, Member]:
         """The tables by their names; raises InputError ``read.names`` for two of the same name."""
         found: dict[str, Member] = {}
-        for member in read_members(self._path):
+        for member in read_members(self._path, private=private):
             if member.name in found:
                 raise InputError(
                     "read.names",

@@ -12,6 +12,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.errors import InputError
 from dpdesk.core.messages import msg
 from dpdesk.io.formats.table import damaged
 
@@ -40,7 +41,8 @@ class Field:
 
 @dataclass(frozen=True)
 class Member:
-    """A table of the file: its name, its columns, where its rows lie, and how many it says.
+    """A table of the file: its name, its columns, where its header and its rows lie, and how many
+    it says.
 
     ``label`` is the table's own, as bytes.
     """
@@ -48,14 +50,19 @@ class Member:
     name: str
     fields: tuple[Field, ...]
     row_bytes: int
+    header: int
     start: int
     stop: int
     rows: int | None = None
     label: bytes = b""
 
 
-def read_members(path: Path) -> tuple[Member, ...]:
-    """All tables of a file; raises InputError ``read.damaged``."""
+def read_members(path: Path, *, private: bool = False) -> tuple[Member, ...]:
+    """All tables of a file; raises InputError ``read.damaged``.
+
+    With ``private`` a header behind the first one that cannot be read is taken for values of rows,
+    since one person's text could look like its beginning; NULs, which it needs, are no text.
+    """
     with path.open("rb") as file:
         kind = _header(file.read(CARD))
         if kind is None or kind[0] not in (b"LIBRARY ", b"LIBV8   "):
@@ -63,13 +70,22 @@ def read_members(path: Path) -> tuple[Member, ...]:
         starts = list(_member_starts(file))
         if not starts:
             raise damaged(path.name, "the file is a SAS transport file without a table")
-        size = path.stat().st_size
-        stops = [*starts[1:], size]
-        pairs = zip(starts, stops, strict=True)
-        try:
-            return tuple(_member(file, path.name, start, stop) for start, stop in pairs)
-        except (ValueError, IndexError, struct.error) as error:
-            raise damaged(path.name, "a header of the file is damaged") from error
+        found: list[Member] = []
+        for start in starts:
+            try:
+                found.append(_read_member(file, path.name, start))
+            except InputError:
+                if not (private and found):
+                    raise
+        stops = [*(member.header for member in found[1:]), path.stat().st_size]
+        return tuple(replace(one, stop=stop) for one, stop in zip(found, stops, strict=True))
+
+
+def _read_member(file: IO[bytes], name: str, start: int) -> Member:
+    try:
+        return _member(file, name, start)
+    except (ValueError, IndexError, struct.error) as error:
+        raise damaged(name, "a header of the file is damaged") from error
 
 
 def _header(card: bytes) -> tuple[bytes, bytes] | None:
@@ -78,19 +94,30 @@ def _header(card: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _member_starts(file: IO[bytes]) -> Iterator[int]:
-    """Where member headers stand; they begin at multiples of 80 bytes."""
-    at = 3 * CARD
+    """Where member headers stand; they begin at multiples of 80 bytes.
+
+    Behind the first one a text may look like one: a header is one with the two that go with it.
+    """
+    at = first = 3 * CARD
     file.seek(at)
     while block := file.read(_BLOCK):
         place = block.find(b"HEADER RECORD*******MEMB")
         while place >= 0:
-            if place % CARD == 0:
+            if place % CARD == 0 and (at + place == first or _goes_on(file, at + place)):
                 yield at + place
             place = block.find(b"HEADER RECORD*******MEMB", place + 1)
         at += len(block)
+        file.seek(at)
 
 
-def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
+def _goes_on(file: IO[bytes], start: int) -> bool:
+    file.seek(start)
+    cards = [_header(file.read(CARD)) for _ in range(5)]
+    names = [card[0].strip() if card else b"" for card in cards]
+    return names[1] in (b"DSCRPTR", b"DSCPTV8") and names[4] in (b"NAMESTR", b"NAMSTV8")
+
+
+def _member(file: IO[bytes], name: str, start: int) -> Member:
     file.seek(start)
     cards = [file.read(CARD) for _ in range(5)]
     member, names = _header(cards[0]), _header(cards[4])
@@ -133,7 +160,7 @@ def _member(file: IO[bytes], name: str, start: int, stop: int) -> Member:
     said = header[1].strip()
     rows = int(said) if header[0] == b"OBSV8   " and said.isdigit() and int(said) else None
     label = cards[3][32:72].strip(b" \0")
-    return Member(table, tuple(fields), row_bytes, file.tell(), stop, rows, label)
+    return Member(table, tuple(fields), row_bytes, start, file.tell(), file.tell(), rows, label)
 
 
 def _field(raw: bytes, long_names: bool, start: int) -> Field:

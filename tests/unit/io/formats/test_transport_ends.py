@@ -62,6 +62,13 @@ def test_columns_of_one_name_or_none_are_refused(tmp_path: Path) -> None:
     assert _refused(_file(tmp_path / "p.xpt", none)) == "p.xpt: column 2 has no name."
 
 
+def test_a_text_that_looks_like_the_beginning_of_a_table_is_a_value(tmp_path: Path) -> None:
+    lines = [b"first", (HEAD % b"MEMBER  ") + b"0" * 17 + b"1600000000140", b"last"]
+    texts = b"".join(map(_card, lines))
+    one = _file(tmp_path / "p.xpt", _table([(b"S", False, 80)], texts, b"T"))
+    assert [row[0] for row in head(one).head] == [line.decode() for line in lines]
+
+
 def test_two_tables_of_one_name_are_refused(tmp_path: Path) -> None:
     one, two = (_table([(b"S", False, 4)], text, b"T") for text in (b"a   ", b"z   "))
     assert _refused(_file(tmp_path / "p.xpt", one, two)) == (

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
+import pyreadstat
 import pytest
 from pyarrow import parquet
 
@@ -151,6 +153,26 @@ def test_a_wrong_number_of_rows_in_a_transport_file_refuses_nothing(
         assert whole.count(b"             24  ") == 1
         path.write_bytes(whole.replace(b"             24  ", b"             " + stated + b"  "))
         assert read(path.name, keys)[2] == rows
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_text_that_looks_like_the_header_of_a_table_costs_a_transport_file_nothing(
+    tmp_path: Path, read: Read, whole: bool
+) -> None:
+    """One person's text at a multiple of 80 bytes, where headers of tables stand."""
+    header = "HEADER RECORD*******{}HEADER RECORD!!!!!!!" + "0" * 30
+    names = ("MEMBER  ", "DSCRPTR ", "SAS", "SAS", "NAMESTR ") if whole else ("MEMBER  ",)
+    text = "".join(header.format(name).ljust(80) for name in names)
+    for before in range(80):
+        notes = ["x" * 80, "y" * before + text, "z".ljust(80 + len(text))]
+        rows = pd.DataFrame({"person": list("abc"), "note": notes})
+        pyreadstat.write_xport(rows, tmp_path / "a.xpt", file_format_version=8)
+        if (tmp_path / "a.xpt").read_bytes().rfind(text[:24].encode()) % 80 == 0:
+            break
+    else:
+        pytest.fail("the text stands at no place of a header")
+    keys = {"encoding": "utf-8", "missing": [""], "types": {"person": "text", "note": "text"}}
+    assert {row[0] for row in read("a.xpt", keys)[2]} == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
