@@ -215,7 +215,13 @@ class MainWindow(RequestingWindow):
         self._settings.change(recent=recent, last_folder=str(path.absolute().parent))
 
     def show_message(self, kind: str, text: str, actions: Sequence[tuple[str, str]] = ()) -> None:
-        """Show a sentence below the panel: ``info``, ``ok``, ``caution`` or ``fail``."""
+        """Show a sentence below the panel: ``info``, ``ok``, ``caution`` or ``fail``.
+
+        An empty one takes the one before away if that is of the same kind.
+        """
+        if not text:
+            self._band.clear(kind)
+            return
         self._band.show_message(kind, text, actions)
         if actions:  # a question: it can be answered, or left with Esc, by keyboard
             self._band.focus_answer()

@@ -519,8 +519,10 @@ class MessageBand(QFrame):
         if self._buttons:
             self._buttons[place].setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def clear(self) -> None:
-        """Take the message away."""
+    def clear(self, kind: str = "") -> None:
+        """Take the message away, or only one of a kind."""
+        if kind and kind != self._kind:
+            return
         self.hide()
         self._text.clear()
 

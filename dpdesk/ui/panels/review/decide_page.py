@@ -14,11 +14,12 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QDesktopServices, QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
     QFrame,
+    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPlainTextEdit,
@@ -92,9 +93,26 @@ class PointGrid(DataGrid):
             super().keyPressEvent(event)
 
 
+class _Comment(QPlainTextEdit):
+    """``focusChanged()`` when someone begins to write, and leaves it."""
+
+    focusChanged = Signal()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Someone begins."""
+        super().focusInEvent(event)
+        self.focusChanged.emit()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Someone has gone elsewhere."""
+        super().focusOutEvent(event)
+        self.focusChanged.emit()
+
+
 LEAST_LINES = (5, 6)
-NARROW, ROOMY, NAMED = 50, 40, 3
-COMMENT_LINES = 2
+NARROW, ROOMY, SHARE, NAMED = 50, 40, 50, 3
+COMMENT_LINES = 1, 3
+"""Lines of a comment that is empty and not being written, and of others."""
 
 
 class DecidePage(QWidget):
@@ -119,7 +137,7 @@ class DecidePage(QWidget):
             label.hide()
             layout.addWidget(label)
         parts = (self._build_list(theme), self._build_right())
-        self._sides = SideBySide(theme, "review-decide", parts, LEAST_LINES, NARROW)
+        self._sides = SideBySide(theme, "review-decide", parts, LEAST_LINES, NARROW, SHARE)
         self._sides.splitterMoved.connect(self._fit)
         layout.addWidget(self._sides, 1)
         layout.addLayout(self._build_foot())
@@ -152,8 +170,8 @@ class DecidePage(QWidget):
         self.grid.selectionModel().selectionChanged.connect(self._on_chosen)
         return self.grid
 
-    def _build_foot(self) -> QVBoxLayout:
-        self._foot = FlowBox(gap=SPACE.m)
+    def _build_foot(self) -> QHBoxLayout:
+        self._foot = FlowBox(gap=SPACE.s)
         self.others = QPushButton()
         self.others.setToolTip(self.tr("Files on which you decided differently keep your decision"))
         self.others.clicked.connect(self._on_others)
@@ -165,9 +183,10 @@ class DecidePage(QWidget):
         for label in (self.progress, self.note):
             label.setWordWrap(True)
             words.addWidget(label)
-        words.addSpacing(SPACE.xs)
-        words.addWidget(self._foot)
-        return words
+        foot = row(gap=SPACE.m)
+        foot.addLayout(words, 1)
+        foot.addWidget(self._foot)
+        return foot
 
     def show_draft(self, draft: Draft, unkept: str = "") -> None:
         """What is decided so far; the chosen line stays.
@@ -262,13 +281,15 @@ class DecidePage(QWidget):
 
     def _add_comment(self, layout: QVBoxLayout) -> None:
         label = QLabel(self.tr("Co&mment"))
-        self.comment = QPlainTextEdit()
+        self.comment = _Comment()
         self.comment.setAccessibleName(self.tr("Comment"))
         self.comment.setToolTip(self.tr("Needed where the decision goes against the check"))
         self.comment.setTabChangesFocus(True)
         label.setBuddy(self.comment)
         self.grid.commentAsked.connect(self.comment.setFocus)
         self.comment.textChanged.connect(self._tell)
+        self.comment.textChanged.connect(self._fit_comment)
+        self.comment.focusChanged.connect(self._fit_comment)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
         set_look(self.problem, "fail")
@@ -291,8 +312,15 @@ class DecidePage(QWidget):
         lines = self.grid.verticalHeader()
         lines.setMinimumSectionSize(theme.row)
         lines.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.comment.setFixedHeight(theme.ems(1) + COMMENT_LINES * theme.row)
+        self._fit_comment()
         self._fit()
+
+    @Slot()
+    def _fit_comment(self) -> None:
+        """A comment takes room from the evidence once someone writes one."""
+        written = self.comment.hasFocus() or not self.comment.document().isEmpty()
+        lines, theme = COMMENT_LINES[int(written)], self._theme.theme
+        self.comment.setFixedHeight(theme.ems(1) + lines * theme.row)
 
     def _point(self) -> Point | None:
         points = self._points()

@@ -86,7 +86,7 @@ class SideBySide(QSplitter):
     """Two parts beside each other; where that would be too narrow, one below the other.
 
     ``lines`` are the least heights of the two parts in lines of text, ``narrow`` the least width
-    (in letters) at which they stand beside each other.
+    (in letters) at which they stand beside each other; then the first takes ``share`` per cent.
     """
 
     def __init__(
@@ -96,9 +96,10 @@ class SideBySide(QSplitter):
         parts: tuple[QWidget, QWidget],
         lines: tuple[int, int],
         narrow: int = NARROW_EMS,
+        share: int = 60,
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal)
-        self._theme, self._lines, self._ems = theme, lines, narrow
+        self._theme, self._lines, self._ems, self._share = theme, lines, narrow, share
         self._least = [0, 0]
         self.setObjectName(name)
         self.setChildrenCollapsible(False)
@@ -107,7 +108,9 @@ class SideBySide(QSplitter):
             self.addWidget(part)
             self.setStretchFactor(number, 3 - number)
             part.installEventFilter(self)
-        self.setSizes([300, 200])  # in proportion, whatever the parts would take by themselves
+        self.setSizes(
+            [share, 100 - share]
+        )  # in proportion, whatever the parts would take by themselves
         theme.changed.connect(self._on_theme)
         self._on_theme(theme.theme)
 
@@ -158,7 +161,8 @@ class SideBySide(QSplitter):
         if self.orientation() != wanted:
             self.setOrientation(wanted)
             if not narrow:
-                self.setSizes([3 * self.width() // 5, 2 * self.width() // 5])
+                first = self.width() * self._share // 100
+                self.setSizes([first, self.width() - first])
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:

@@ -157,7 +157,6 @@ class StatusPage(QWidget):
         self._people.clicked.connect(self.peopleAsked)
         self.bar.add(self._people)
         self._add_links()
-        layout.addWidget(self.bar)
         for widget in (self.band, self.job_line):
             layout.addWidget(widget)
         self._cards = (
@@ -259,7 +258,9 @@ STANDING, DECIDE = "standing", "decide"
 
 
 class SignPage(Page):
-    """``signed(kind, sentence)`` tells what was signed, as a message of the window."""
+    """``signed(kind, sentence)`` tells what was signed, as a message of the window (empty: the one
+    before has been read).
+    """
 
     signed = Signal(str, str)
 
@@ -375,6 +376,7 @@ class SignPage(Page):
             button.clicked.connect(self._on_button)
             bar.add(button)
             self.buttons[action] = button
+        bar.add(self.standing.bar)
         return bar
 
     def _show_keys(self) -> None:
@@ -419,6 +421,11 @@ class SignPage(Page):
             button.setAccessibleDescription(reason or meaning(action))
             set_look(button, "primary" if action is found.primary else "")
         self.reasons.show_lines(() if picture is None or deciding else found.lines())
+        self.standing.bar.setVisible(not deciding)
+        # The dialog that signs names the key; with several, which one is to be seen before.
+        others = [button for button in self.buttons.values() if self._bar.isAncestorOf(button)]
+        shown = any(button.isVisibleTo(self._bar) for button in others)
+        self._bar.setVisible(not deciding or shown or len(self._cards) > 1)
 
     def _place_ballot(self, deciding: bool) -> None:
         """The vote is signed at the foot of what is decided, else among the other actions."""
@@ -464,6 +471,7 @@ class SignPage(Page):
         if draft is not None and any(draft.choices[key] != one for key, one in taken.items()):
             self.decide.show_draft(self.drafts.decide(draft, taken), self.drafts.problem)
             self._show_actions()
+            self.signed.emit("ok", "")
 
     @Slot(str)
     def _on_shown(self, name: str) -> None:
