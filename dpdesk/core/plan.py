@@ -37,6 +37,12 @@ _BUDGET_KEYS = ("ledger", "population", "limit")
 _EMPTY: Mapping[str, object] = MappingProxyType({})
 
 
+THE_WORK = msg("The plan")
+"""How sentences name a work that no file is the plan of."""
+THE_SETTINGS = msg("{work}, [protection]", work=THE_WORK)
+"""The settings of its method; a window calls them so, and no key of a file."""
+
+
 @dataclass(frozen=True)
 class HierarchyFile:
     """A hierarchy in a CSV file; ``path`` is as written in the plan."""

@@ -19,6 +19,8 @@ from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.language import ENGLISH
 from dpdesk.core.messages import joined, msg
 from dpdesk.core.plain import freeze_table
+from dpdesk.core.plan import THE_SETTINGS as THE_SETTINGS
+from dpdesk.core.plan import THE_WORK as THE_WORK
 from dpdesk.core.plan import (
     AttributeSpec,
     HierarchyBuilder,
@@ -30,11 +32,6 @@ from dpdesk.core.plan import (
 )
 from dpdesk.core.pseudonyms import PseudonymSpec
 from dpdesk.core.schema import Role
-
-THE_WORK = msg("The plan")
-"""How sentences name a work that no file is the plan of."""
-THE_SETTINGS = msg("{work}, [protection]", work=THE_WORK)
-"""The settings of its method; a window calls them so, and no key of a file."""
 
 HierarchyChoice: TypeAlias = "HierarchySpec | Hierarchy"
 

@@ -25,9 +25,8 @@ from typing import (
 from dpdesk.core.charts import Chart, Figure, ScatterChart
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken, Note, Report
-from dpdesk.core.messages import msg
 from dpdesk.core.parameters import ParameterValue
-from dpdesk.core.plan import HierarchyBuilder
+from dpdesk.core.plan import THE_SETTINGS, HierarchyBuilder
 from dpdesk.core.release import ClaimCheck, Guarantee, Manifest
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration, Method, MethodInput, Outcome, PlanInput, RowsMethod
@@ -307,7 +306,7 @@ class PrivateMethod(Method):
         from dpdesk.engine.private.settings import cluster_of
 
         found = self.reading()
-        return found.price(found.read(parameters, msg("The plan")), cluster_of(roles))
+        return found.price(found.read(parameters, THE_SETTINGS), cluster_of(roles))
 
     def verify(
         self, manifest: Manifest, published: Mapping[str, CuboidTable], token: CancelToken

@@ -41,6 +41,7 @@ from dpdesk.core.parameters import (
     parse_parameters,
 )
 from dpdesk.core.plain import freeze, number_text
+from dpdesk.core.plan import THE_SETTINGS
 from dpdesk.ui.jobs import JobFailed
 from dpdesk.ui.words.numbers import (
     figure_words,
@@ -484,7 +485,7 @@ def what_is_missing(now: Situation) -> Missing | None:
     try:
         values = parse_parameters(now.method.parameters, now.work.parameters, "")
         roles = {name: now.work.role(name) for name in now.columns}
-        now.method.check(now.columns, roles, values, translate("Protect", "The plan"))
+        now.method.check(now.columns, roles, values, THE_SETTINGS)
     except InputError as error:
         return None if "key" in error.details else _from_error(error, now.work)
     return None

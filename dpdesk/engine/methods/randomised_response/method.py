@@ -16,9 +16,9 @@ from dpdesk.core.capabilities import (
 )
 from dpdesk.core.export_formats import OF_ROWS
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
-from dpdesk.core.messages import msg
 from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
 from dpdesk.core.parameters import Parameter, ParameterValue
+from dpdesk.core.plan import THE_SETTINGS
 from dpdesk.core.public_fields import PublicField
 from dpdesk.core.query import Answer, Query
 from dpdesk.core.recoding import Recoding
@@ -177,7 +177,7 @@ class RandomisedResponse(DrawnRowsMethod, PaidRowsMethod):
         """See :meth:`PaidRowsMethod.price`."""
         from dpdesk.engine.methods.randomised_response.settings import Settings
 
-        return Settings.read(parameters, msg("The plan")).charge
+        return Settings.read(parameters, THE_SETTINGS).charge
 
     def drawn_from(self, parameters: Mapping[str, ParameterValue]) -> frozenset[str]:
         """See :meth:`PaidRowsMethod.drawn_from`."""
