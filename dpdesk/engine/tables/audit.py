@@ -162,11 +162,14 @@ def targets_of(required: Requirement, *, above: Floats | None = None) -> list[Ta
     ]
 
 
-def sliding_of(required: Requirement) -> list[Target]:
-    """The widths of unsafe variables, where they ask for more than both sides do."""
+def sliding_of(required: Requirement, narrowed: Flags | bool = False) -> list[Target]:
+    """The widths of unsafe variables, where they ask for more than both sides do or where some
+    readers know an end of what is ``narrowed`` (:meth:`.model.System.sums`).
+    """
     if required.sliding is None:
         return []
-    wide = required.unsafe & (required.sliding > required.lower + required.upper).astype(bool)
+    wide = required.sliding > np.where(narrowed, 0, required.lower + required.upper)
+    wide = required.unsafe & wide.astype(bool)
     return [Target(int(v), True, float(required.sliding[v]), True) for v in np.flatnonzero(wide)]
 
 

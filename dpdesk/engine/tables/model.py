@@ -320,6 +320,13 @@ class System:
         _, part = connected_components(links, directed=False)
         return np.unique(part[:count], return_inverse=True)[1].astype(np.int64)
 
+    def sums(self) -> Flags:
+        """Which variables are sums of others: who knows a part knows that they are no less."""
+        found = np.zeros(len(self), dtype=bool)
+        found[self.matrix.indices[self.matrix.data > 0]] = True
+        found[self.between.indices] = True
+        return found
+
     def cell_of(self, variable: int) -> tuple[Table, tuple[str, ...]]:
         """One table and the labels where a variable stands."""
         for table, own in zip(self.tables, self.variables, strict=True):
@@ -568,18 +575,20 @@ class Requirement:
     """How wide it must be at least, wherever it lies (sliding protection level); None: nothing is
     asked."""
 
-    def fixed(self, room: Floats) -> Requirement:
+    def fixed(self, room: Floats, narrowed: Flags) -> Requirement:
         """Requirements of ends alone that the widths follow from: upwards as far as there is
-        ``room``, and downwards for the rest.
+        ``room``, and downwards for the rest. Those of ``narrowed`` variables may reach nothing
+        downwards.
         """
         if self.sliding is None:
             return self
-        missing = np.maximum(self.sliding - self.lower - self.upper, 0)
+        missing = np.maximum(self.sliding - self.upper - np.where(narrowed, 0, self.lower), 0)
         most = exact([Fraction(end) if np.isfinite(end) else None for end in room.tolist()])
         lower, upper = self.lower.copy(), self.upper.copy()
         for v in np.flatnonzero(missing):
             more = missing[v] if most[v] is None else max(0, min(missing[v], most[v] - upper[v]))
-            lower[v], upper[v] = lower[v] + missing[v] - more, upper[v] + more
+            upper[v] += more
+            lower[v] = max(lower[v], self.sliding[v] - upper[v])
         return replace(self, lower=lower, upper=upper, sliding=None)
 
 

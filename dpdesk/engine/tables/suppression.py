@@ -101,9 +101,12 @@ def suppress(
     problem = Problem.of(system, bounds, alone(system) if singletons else None, filled)
     weigh = _Weights(cost, may & ~unsafe)
     # Moves of large systems show single ends, from which widths follow.
-    required = judged.required.fixed(problem.high) if len(system) > LARGE else judged.required
+    narrowed = system.sums() & (singletons or problem.least is not None)
+    required = judged.required
+    if len(system) > LARGE:
+        required = required.fixed(problem.high, narrowed)
     above = None if filled is None else problem.high
-    targets = [*targets_of(required, above=above), *sliding_of(required)]
+    targets = [*targets_of(required, above=above), *sliding_of(required, narrowed)]
     instance = Instance(problem, targets, weigh.weight, unsafe, may)
 
     def heard(value: float, bound: float) -> None:

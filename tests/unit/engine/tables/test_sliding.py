@@ -125,6 +125,34 @@ def test_large_systems_get_single_ends_from_which_the_width_follows(
     assert ((down + up)[unsafe] >= needed.sliding[unsafe].astype(float) - 1e-6).all()
 
 
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("how", ["optimal", "heuristic"])
+def test_totals_are_as_wide_as_asked_for_those_who_know_an_end_of_them(
+    monkeypatch: pytest.MonkeyPatch, how: How, large: bool
+) -> None:
+    """None of the three cells of row c is empty, so that their total cannot move downwards."""
+    if large:
+        monkeypatch.setattr(suppression, "LARGE", 10)
+        monkeypatch.setattr(suppression, "LARGEST_PROVEN", 10)
+    dimensions = [Dimension.flat("row", list("abc")), Dimension.flat("column", list("xyz"))]
+    system = System.of([filled(dimensions, np.array([2, 0, 2, 3, 2, 3, 1, 1, 1]))])
+    told = judge(system, [Rule("threshold", 4)], Fraction(1, 2), sliding=Fraction(7, 10))
+    bounds, held = Bounds.of(system.cells.values), (~system.known).astype(np.float64)
+    cost = exact(system.cells.frequency)
+    found = suppress(system, told, bounds, cost, TOKEN, how, True, filled=held).suppressed
+    values = system.cells.values.astype(float)
+    total = int(system.variables[0][-5])
+    assert values[total] == 3
+    assert found[total]
+    box = [(1, None) if gone else (v, v) for v, gone in zip(values, found, strict=True)]
+    ends = [
+        linprog(way * np.eye(len(values))[total], A_eq=system.matrix.toarray(),
+                b_eq=np.zeros(system.matrix.shape[0]), bounds=box)
+        for way in (1.0, -1.0)
+    ]  # fmt: skip
+    assert ends[1].status == 3 or -ends[1].fun - ends[0].fun >= 2.1 - 1e-6
+
+
 def test_the_share_and_widths_by_hand() -> None:
     dimensions = [Dimension.flat("row", list("abcd"))]
     table = filled(dimensions, np.array([2, 10, 1, 40]))
