@@ -173,6 +173,7 @@ def row_difference(
     found, apart = _difference(names, recoding, published, data, token), method.separated(manifest)
     if apart is None or apart.key not in published.columns or apart.column not in data.columns:
         return found
+    from dpdesk.io.linking import rising_pairs
     from dpdesk.io.prints import fresh_print_key, unplaced
 
     key = fresh_print_key()
@@ -180,7 +181,9 @@ def row_difference(
         data.row_prints(each, {}, key, token) for each in (names, [*names, apart.column])
     )
     lost = unplaced(published, names, apart, (alone, whole), key, token)
-    return replace(found, unplaced=lost)
+    (column,) = data.coded_columns([apart.column], token)
+    rising = rising_pairs(published, names, apart.key, column, alone, key, token)
+    return replace(found, unplaced=lost, rising=rising)
 
 
 def counted_draws(

@@ -180,12 +180,14 @@ class RowDifference:
 
     Rows are compared as a whole on the columns whose values were not drawn, each as often as it
     occurs. ``unplaced`` are rows of the source without a row of the release that could be theirs by
-    a value that stands apart; None where none does.
+    a value that stands apart; None where none does. ``rising`` are pairs of rows with the same such
+    value, and how many of them have their groups in the order of the source.
     """
 
     extra: int
     missing: int
     unplaced: int | None = None
+    rising: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,7 @@ def linked_rows(
     Cancelled, and what reading the table raises.
     """
     here = published_prints(published, names, key, token)
-    order = np.argsort(there, kind="stable")
-    found, starts, sizes = np.unique(there[order], return_index=True, return_counts=True)
-    group = np.searchsorted(found, here)
-    inside = group < len(found)
-    inside[inside] = found[group[inside]] == here[inside]
+    order, starts, group, inside, alone = _known_again(here, there)
     shown: dict[str, Mapping[tuple[str, str], int]] = {}
     for column in drawn:
         token.check()
@@ -50,9 +46,50 @@ def linked_rows(
         shown[column.name] = _counted(
             (column.domain, low[group[known]]), (texts, own[known].astype(np.int64))
         )
-    alone = _alone(here, inside, group, sizes)
     places = order[starts[group[alone]]]
     return LinkedRows(shown, len(places), _neighbours(places))
+
+
+def rising_pairs(
+    published: PublishedCsv,
+    names: Sequence[str],
+    group_column: str,
+    apart: CodedColumn,
+    there: Prints,
+    key: Prints,
+    token: CancelToken,
+) -> tuple[int, int]:
+    """Pairs of rows that are known again by ``names`` and have the same value of ``apart`` in the
+    source, no row in two pairs; and how many of them have numbers of groups in its order.
+
+    Each pair does so with a chance of 1/2, by itself, where rows of a value are put into groups at
+    random. ``there`` and ``key`` as for :func:`linked_rows`.
+    """
+    here = published_prints(published, names, key, token)
+    order, starts, group, _, alone = _known_again(here, there)
+    places = order[starts[group[alone]]]
+    texts, own = _released(published, group_column, token)
+    ranks = np.empty(len(texts), np.int64)
+    ranks[sorted(range(len(texts)), key=lambda at: (len(texts[at]), texts[at]))] = range(len(texts))
+    values = apart.codes[places]
+    by = np.lexsort((places, values))
+    numbers, values = ranks[own[alone]][by], values[by]
+    first = np.searchsorted(values, values)
+    even = (np.arange(len(values)) - first) % 2 == 0
+    pairs = even[:-1] & (values[1:] == values[:-1])
+    return int(pairs.sum()), int((numbers[1:] > numbers[:-1])[pairs].sum())
+
+
+def _known_again(here: Prints, there: Prints) -> tuple[Ints, Ints, Ints, NDArray[np.bool_], Ints]:
+    """Rows of the source sorted by their columns, where each run begins, the run of each row of the
+    table and whether it has one, and the rows whose columns no other row has.
+    """
+    order = np.argsort(there, kind="stable")
+    found, starts, sizes = np.unique(there[order], return_index=True, return_counts=True)
+    group = np.searchsorted(found, here)
+    inside = group < len(found)
+    inside[inside] = found[group[inside]] == here[inside]
+    return order, starts, group, inside, _alone(here, inside, group, sizes)
 
 
 def _released(

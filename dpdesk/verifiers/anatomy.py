@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.messages import msg
@@ -20,6 +21,7 @@ from dpdesk.core.release import (
 )
 from dpdesk.core.schema import PLAN_ROLES, Role
 from dpdesk.verifiers.anonymity.verification import compare, merged, shown, whole_number
+from dpdesk.verifiers.drawing import unlikely
 from dpdesk.verifiers.promises import Sentences, first_difference, in_words, parameter_fault
 from dpdesk.verifiers.reading import Given, guarantee_of
 
@@ -115,9 +117,18 @@ def verify_against_source(
         text = msg("{n:,} rows of the source have none", n=difference.unplaced)
         status = _FAILED if difference.unplaced else _CONFIRMED
         settled.append(ClaimCheck(_PLACED, status, text, ROWS))
+    pairs, rising = difference.rising
+    if unlikely(pairs, rising, Fraction(1, 2)):
+        text = msg(
+            "of {n:,} pairs of rows with the same value, {m:,} are in groups in the order of the "
+            "source, where about half would be",
+            n=pairs,
+            m=rising,
+        )
+        settled.append(ClaimCheck(_APART, _FAILED, text, ROWS))
     table = given.source.frequency_table((claimed.sensitive,), token)
-    pairs = zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True)
-    counts = {table.domains[0][code]: rows for code, rows in pairs}
+    every = zip(table.codes[:, 0].tolist(), table.counts.tolist(), strict=True)
+    counts = {table.domains[0][code]: rows for code, rows in every}
     same = counts == dict(published.beside(VALUES, token).value_counts("value", token))
     found = "each occurs as often as in the source" if same else "they are not those of the source"
     settled.append(ClaimCheck(_TOTALS, _CONFIRMED if same else _FAILED, found, VALUES))

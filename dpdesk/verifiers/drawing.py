@@ -33,7 +33,7 @@ def drawn_check(tallies: Iterable[Tally], alone: int, neighbours: int | None) ->
 
     told = 0
     for rows, shown, chance in tallies:
-        if distance(rows, shown, chance) > _EXPONENT:
+        if unlikely(rows, shown, chance):
             text = msg(
                 "{shown:,} of {rows:,} rows show a value where about {expected:,} would",
                 shown=shown,
@@ -52,6 +52,11 @@ def drawn_check(tallies: Iterable[Tally], alone: int, neighbours: int | None) ->
     return answer(CheckStatus.CONFIRMED, text)
 
 
+def unlikely(rows: int, shown: int, chance: Fraction) -> bool:
+    """Whether so many of these rows come by chance less than once in 10^19."""
+    return distance(rows, shown, chance) > _EXPONENT
+
+
 def distance(rows: int, shown: int, chance: Fraction) -> float:
     """The exponent x of the bound e^-x on the chance of so many, or so few, of these rows."""
     found = 0.0
@@ -65,4 +70,4 @@ def distance(rows: int, shown: int, chance: Fraction) -> float:
 
 def _can_tell(rows: int, chance: Fraction) -> bool:
     """Whether rows that all show the value, as if nothing were drawn, would be told."""
-    return distance(rows, rows, chance) > _EXPONENT
+    return unlikely(rows, rows, chance)

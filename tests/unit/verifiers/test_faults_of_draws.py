@@ -21,8 +21,10 @@ from dpdesk.core.errors import RefusedError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.release import DRAWN_AS_STATED, CheckStatus, VerifyReport
 from dpdesk.engine.decoys import kernels
+from dpdesk.engine.methods.anatomy import grouping
 from dpdesk.engine.methods.l_diverted import mechanism
 from dpdesk.engine.methods.randomised_response.settings import Chances
+from dpdesk.io import linking
 from dpdesk.verifiers.drawing import distance
 from tests.helpers import clinic, cubes
 
@@ -113,6 +115,52 @@ def test_of_few_rows_that_are_known_again_nothing_is_said(
     report = _verified(context, clinic.release(plan, tmp_path / "release", context).out, source)
     assert report.ok
     assert _of_draws(report) is CheckStatus.NOT_CHECKABLE
+
+
+def _not_shuffled(patch: Patch) -> None:
+    patch.setattr(grouping, "permutation", lambda size, *_: np.arange(size))
+
+
+def _dealt_in_order(patch: Patch) -> None:
+    def dealt(codes: Any, values: int, size: int, *_: Any) -> Any:
+        found = np.empty(len(codes), np.int64)
+        found[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % (len(codes) // size)
+        return found
+
+    patch.setattr(grouping, "row_numbers", dealt)
+
+
+@pytest.mark.parametrize("put", [_not_shuffled, _dealt_in_order])
+def test_groups_in_the_order_of_the_source_are_not_released(
+    put: Put, context: AppContext, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    put(monkeypatch)
+    clinic.write_source(tmp_path)
+    plan = clinic.write_plan(tmp_path, 'l = 3\nsensitive = "illness"', method="anatomy")
+    with pytest.raises(RefusedError, match="in the order of the source"):
+        clinic.release(plan, tmp_path / "release", context)
+    assert not (tmp_path / "release").exists()
+
+
+def test_groups_that_were_drawn_are_about_half_in_the_order_of_the_source(
+    context: AppContext, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    told: list[tuple[int, int]] = []
+    count = linking.rising_pairs
+
+    def rising_pairs(*given: Any) -> tuple[int, int]:
+        told.append(count(*given))
+        return told[-1]
+
+    monkeypatch.setattr(linking, "rising_pairs", rising_pairs)
+    source = clinic.write_source(tmp_path)
+    plan = clinic.write_plan(tmp_path, 'l = 3\nsensitive = "illness"', method="anatomy")
+    made = clinic.release(plan, tmp_path / "release", context).out
+    assert _verified(context, made, source).ok
+    assert told
+    for pairs, rising in told:
+        assert pairs > 65
+        assert distance(pairs, rising, Fraction(1, 2)) < 20
 
 
 MATRIX = {"region": [["0.5", "0.25", "0.25"], ["0.25", "0.5", "0.25"], ["0.25", "0.25", "0.5"]]}
