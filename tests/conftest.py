@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import platformdirs
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -30,9 +31,10 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-# Every test has a home of its own, but need not compile the kernels anew for that.
+# Every test has a home of its own, but need not compile the kernels anew for that; nor need a new
+# checkout, for what is kept is known by the texts that it was compiled from.
+os.environ.setdefault("DPDESK_CACHE", platformdirs.user_cache_dir("dpdesk-tests"))
 CACHE = Path(__file__).parents[1] / ".pytest_cache"
-os.environ.setdefault("DPDESK_CACHE", str(CACHE / "kernels"))
 # Where Python may not write next to the sources, each of the hundreds of processes that tests start
 # would compile all that it loads anew, and pytest the tests: a third of what they cost.
 if sys.dont_write_bytecode:

@@ -2,6 +2,7 @@
 
 That is ``cache/kernels`` in the home folder (``DPDESK_CACHE`` names another folder) and, where it
 can be written, the program's own folder. Without either, kernels are compiled in every process.
+What is kept is known by the texts that it was compiled from, wherever these lie.
 Modules that hold kernels import this one, so importing them costs numba's start (about 0.7 s):
 callers import them where they use them, not at the top.
 """
@@ -9,17 +10,22 @@ callers import them where they use them, not at the top.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from importlib.abc import MetaPathFinder
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import caching, config
+from numba.core.dispatcher import Dispatcher
 from numba.core.types import unliteral
 
 from dpdesk.core.home import default_home
@@ -43,12 +49,78 @@ def _named_folder() -> Path | None:
     return folder.absolute() if os.access(folder, os.W_OK) else None
 
 
+def _called(module: str) -> Iterator[str]:
+    """Modules of the same package that a module has kernels from, or has whole."""
+    for value in list(vars(sys.modules[module]).values()):
+        if isinstance(value, Dispatcher):
+            yield value.py_func.__module__
+        elif isinstance(value, ModuleType) and value.__name__.startswith(module.split(".")[0]):
+            yield value.__name__
+
+
+def _constant(value: object) -> bytes:
+    """What a kernel has of a value of its module, for it is compiled into it; empty if nothing."""
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return repr((value.dtype, value.shape)).encode() + value.tobytes()
+    if isinstance(value, tuple):
+        return b"(" + b",".join(map(_constant, value)) + b")"
+    plain = isinstance(value, (bool, int, float, str, np.generic))
+    return repr(value).encode() if plain else b""
+
+
+@functools.cache
+def _origin(module: str) -> bytes:
+    """SHA-256 of all that a module's kernels are compiled from.
+
+    That is its text and those of other modules whose kernels it calls, with the constants that all
+    of them have from elsewhere. numba itself looks at a kernel's own file alone: after an update it
+    would go on with what it had compiled into it of other files.
+    """
+    found, new = {module}, [module]
+    while new:
+        others = set(_called(new.pop())) - found
+        found |= others
+        new += others
+    digest = sha256()
+    for name in sorted(found):
+        namespace = vars(sys.modules[name])
+        digest.update(Path(namespace["__file__"]).read_bytes())
+        for key in sorted(key for key in namespace if not key.startswith("__")):
+            digest.update(_constant(namespace[key]))
+    return digest.digest()
+
+
+class _KnownByOrigin:
+    """Of a locator of numba: what it finds is known by all that it was compiled from."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)  # type: ignore[call-arg]
+        self._origin = _origin(function.__module__)
+
+    def get_source_stamp(self) -> bytes:
+        """What must be the same for a kept kernel to be used."""
+        return self._origin
+
+
+class _NamedFolder(_KnownByOrigin, caching.UserProvidedCacheLocator):
+    """A folder for each state of a module: copies of the program share it, or do not disturb."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        name = f"{function.__module__}-{self._origin.hex()[:16]}"
+        self._cache_path = os.path.join(_config.CACHE_DIR, name)
+
+
+class _ProgramFolder(_KnownByOrigin, caching.InTreeCacheLocator):
+    pass
+
+
 class _InNamedFolder(caching.CompileResultCacheImpl):
-    _locator_classes = [caching.UserProvidedCacheLocator]  # noqa: RUF012 - as in the base class
+    _locator_classes = [_NamedFolder]  # noqa: RUF012 - as in the base class
 
 
 class _BesideProgram(caching.CompileResultCacheImpl):
-    _locator_classes = [caching.InTreeCacheLocator]  # noqa: RUF012 - as in the base class
+    _locator_classes = [_ProgramFolder]  # noqa: RUF012 - as in the base class
 
 
 class _NamedCache(caching.FunctionCache):

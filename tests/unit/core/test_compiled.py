@@ -113,3 +113,38 @@ def test_a_named_cache_is_the_only_one(tmp_path: Path) -> None:
     assert started(tmp_path / "home", HITS, DPDESK_CACHE=named) == "0 1"
     assert started(tmp_path / "home", HITS, DPDESK_CACHE=named) == "1 1"
     assert not (tmp_path / "home").exists()
+
+
+CALLER = """from dpdesk.core.compiled import kernel
+from called import FACTOR, called
+
+@kernel
+def calling(value: int) -> int:
+    return FACTOR * called(value)
+
+print(calling(3), sum(calling.stats.cache_hits.values()))
+"""
+CALLED = """from dpdesk.core.compiled import kernel
+
+FACTOR = {factor}
+
+@kernel
+def called(value: int) -> int:
+    return value + {more}
+"""
+
+
+def test_a_kernel_is_compiled_again_when_what_it_calls_in_another_file_changes(
+    tmp_path: Path,
+) -> None:
+    told = []
+    steps = (("here", 1, 1), ("here", 1, 22), ("here", 100, 22), ("there", 1, 1))
+    for name, factor, more in steps:  # the last is another copy of the first
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / "called.py").write_text(CALLED.format(factor=factor, more=more))
+        (folder / "calling.py").write_text(CALLER)
+        path = {"PYTHONPATH": os.pathsep.join((str(folder), *sys.path))}
+        named = str(tmp_path / "kernels")
+        told.append(started(tmp_path / "home", "import calling", **path, DPDESK_CACHE=named))
+    assert told == ["4 0", "25 0", "2500 0", "4 1"]
