@@ -328,7 +328,7 @@ def _risk(context: AppContext, options: Namespace, token: CancelToken, report: R
         [
             f"Risk of the {found.subject} {found.name} ({found.method})",
             "",
-            risk_text(found.risk, found.counted),
+            risk_text(found.risk, found.counted, found.guarantee),
             "",
             guarantee_text(found.guarantee),
         ]

@@ -204,9 +204,15 @@ _RECORDED = (
     "“before” and “after” are as the evidence of the release has them, and are compared when it is "
     "verified with the source (`dpdesk verify --source`)."
 )
+_WITH_MISSING = (
+    "Missing values count here as values of their own, as for someone who knows what is missing of "
+    "a person; for anyone else, a row matches as many as the guarantee says."
+)
 
 
-def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
+def risk_text(
+    risk: Mapping[str, object], counted: Mapping[str, object], guarantee: Mapping[str, object]
+) -> str:
     """Risk figures side by side: before, after, and as counted from the published table."""
     if "posterior" in risk:
         return _odds_text(risk)
@@ -230,7 +236,10 @@ def risk_text(risk: Mapping[str, object], counted: Mapping[str, object]) -> str:
     text = columns(rows, right=range(1, len(sides) + 1))
     sizes, linked = class_size_text(risk), _linkage_text(counted.get("linkage"))
     recorded = paragraph(_RECORDED) if counted and len(sides) > 1 else ""
-    return "\n\n".join(part for part in (beliefs, text, sizes, linked, recorded) if part)
+    given = guarantee.get("parameters")
+    matching = isinstance(given, Mapping) and given.get("missing_as") == "any"
+    lost = paragraph(_WITH_MISSING) if matching else ""
+    return "\n\n".join(part for part in (beliefs, text, sizes, lost, linked, recorded) if part)
 
 
 def _linkage_text(linkage: object) -> str:

@@ -42,8 +42,16 @@ def test_a_profile_gives_sizes_shares_and_reasons() -> None:
 def test_risk_stands_side_by_side() -> None:
     before = {"rows": 10, "highest_risk": 1.0, "class_sizes": [{"size": "1", "rows": 4}]}
     after = {"rows": 8, "highest_risk": 0.2, "class_sizes": [{"size": "1", "rows": 0}]}
-    lines = risk_text({"before": before, "after": after}, {}).splitlines()
+    lines = risk_text({"before": before, "after": after}, {}, {}).splitlines()
     assert lines[0].split() == ["before", "after"]
     assert lines[1].split() == ["rows", "10", "8"]
     assert lines[2].split()[-4:] == ["100", "%", "20", "%"]
     assert lines[-1].split() == ["1", "4", "0"]
+
+
+def test_risk_of_rows_that_match_by_missing_values_says_that_it_is_of_equal_ones() -> None:
+    counted = {"rows": 40, "smallest_class": 7}
+    told = "as for someone who knows what is missing"
+    for how, said in (("any", True), ("none", False)):
+        text = risk_text({}, counted, {"parameters": {"k": 20, "missing_as": how}})
+        assert (told in " ".join(text.split())) is said
