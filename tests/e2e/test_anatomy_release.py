@@ -33,6 +33,8 @@ from tests.helpers.forging import manifest_of, report_again, seal_again
 from tests.helpers.refused_places import refuse_place
 from tests.helpers.stat_files import write_people
 
+pytestmark = pytest.mark.cheap_prints
+
 Rows = list[list[str]]
 ASKED = 'l = 3\nsensitive = "illness"'
 

@@ -12,6 +12,8 @@ from tests.helpers.cubes import people as rows_of_people
 from tests.helpers.cubes import write_plan, write_register
 from tests.helpers.signers import AUTHOR, FIRST, SECOND, Person, approve, people
 
+pytestmark = pytest.mark.cheap_prints
+
 Three = tuple[Person, Person, Person]
 
 

@@ -15,6 +15,8 @@ import pytest
 from dpdesk.cli.main import main
 from tests.helpers.forging import manifest_of, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 AMOUNTS = ("10.25", "1.5", "9.75", "100.5", "-3.5", "20", "3")
 QUASI = """
 [attributes.town]

@@ -38,6 +38,8 @@ from tests.helpers.spark import MASTER, need_spark
 
 pytest.importorskip("ibis", reason="the optional part `engines` is not installed")
 
+pytestmark = pytest.mark.cheap_prints
+
 NAMES = ("name", "zip", "age", "born", "pay", "illness", "member")
 TYPES = 'types = { name = "text", zip = "text", age = "number", born = "date", pay = "number", illness = "text", member = "text" }\ndate_order = "ymd"\nmissing = [""]'  # noqa: E501
 ILLNESSES = ("none", "Grippe, „schwer“", 'a "cold"', "gout")

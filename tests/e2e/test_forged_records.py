@@ -20,6 +20,8 @@ from dpdesk.engine.methods.registered import default_registry
 from tests.helpers import releases as town
 from tests.helpers.forging import canonical, manifest_of, report_again, seal_again
 
+pytestmark = pytest.mark.cheap_prints
+
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:

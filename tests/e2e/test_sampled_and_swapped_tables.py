@@ -22,6 +22,8 @@ from dpdesk.core.tabulation import RowEdit
 from dpdesk.io.canonical import canonical_json, read_canonical
 from dpdesk.io.release_folder import seal_bytes
 
+pytestmark = pytest.mark.cheap_prints
+
 HEAD = 'version = 1\n[source]\npath = "people.csv"\n[attributes.home]\nrole = "cluster"\n'
 TABLE = '[protection]\nmethod = "table"\nrows = ["region"]\ncolumns = ["job"]\n'
 SWAP = 'swap = { columns = ["region"], match = ["sex"], share = 0.3 }\n'

@@ -13,6 +13,8 @@ from tests.e2e.test_ratio_tables import firms
 from tests.e2e.test_table_cases import released, sound
 from tests.e2e.test_table_release import failed_claims, forge, read, verified
 
+pytestmark = pytest.mark.cheap_prints
+
 TWO = 'rows = ["r"]\ncolumns = ["q"]\n'
 RULE = 'rule = [{ rule = "threshold", n = 3 }]\n'
 ATTACK = "protection of unsafe cells"

@@ -30,6 +30,8 @@ from dpdesk.io.planfile import read_plan
 from dpdesk.io.store import DataStore
 from dpdesk.project.work import WorkState
 
+pytestmark = pytest.mark.cheap_prints
+
 REGION, AGE = "région", "Größe"
 STOP = CancelToken()
 

@@ -26,6 +26,8 @@ from tests.helpers import clinic
 from tests.helpers import releases as town
 from tests.helpers.forging import OTHER_PAGE, PAGES, report_again
 
+pytestmark = pytest.mark.cheap_prints
+
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppContext]:

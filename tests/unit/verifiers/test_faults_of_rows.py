@@ -48,6 +48,8 @@ from tests.helpers import clinic, releases
 from tests.helpers.memory_tables import MemoryPublished, MemorySource
 from tests.helpers.stated import stated
 
+pytestmark = pytest.mark.cheap_prints
+
 Patch = pytest.MonkeyPatch
 Change = Callable[[Any], Any]
 
