@@ -11,17 +11,15 @@ from dpdesk.core.jobs import CancelToken, Report, StepProgress, StepStarted
 from dpdesk.core.labels import NOTHING_MISSING, UserMissing
 from dpdesk.io.csvload import CODE, RAW, STEPS
 from dpdesk.io.database import query
+from dpdesk.io.formats.coded import FEW_VALUES, most_coded
 
 if TYPE_CHECKING:
     import pyarrow
     from duckdb import DuckDBPyConnection
 
 DATA = "data"
-MOST_VALUES, _MOST_OF_MANY = 200_000, 1 << 20
 MOST_CODED_COLUMNS = 1_000
-_FEW_VALUES = 1_000
 _SOME_ROWS = 200_000
-_ROWS_EACH = 32
 _PIECE = 10_000
 
 
@@ -96,16 +94,10 @@ def _to_code(
         return set()
     spread = f"{RAW} WHERE rowid % {max(1, rows // _SOME_ROWS)} = 0"
     shown = _distinct(con, range(width), spread, place, token)
-    many = [j for j in range(width) if shown[j] > _FEW_VALUES]
+    many = [j for j in range(width) if shown[j] > FEW_VALUES]
     found = _distinct(con, many, RAW, place, token) if rows >= 2 * _SOME_ROWS else shown
     limit = most_coded(rows)
     return {j for j in range(width) if found.get(j, shown[j]) <= limit}
-
-
-def most_coded(rows: int) -> int:
-    """The most values that a coded column has."""
-    most = max(MOST_VALUES, min(rows // _ROWS_EACH, _MOST_OF_MANY))
-    return min(most, max(_FEW_VALUES, rows // 3))
 
 
 def _distinct(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dpdesk.core.compiled import kernel
-from dpdesk.io.coding import most_coded
+from dpdesk.io.formats.coded import most_coded
 
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""

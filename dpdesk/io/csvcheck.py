@@ -96,11 +96,12 @@ def check_text(
 
 def _values_of(text: Stretch, dialect: Dialect) -> Values | None:
     """What collects the values of a text that is large enough for it."""
-    from dpdesk.io import coding
+    from dpdesk.io.coding import MOST_CODED_COLUMNS
+    from dpdesk.io.formats.coded import MOST_VALUES
 
     width = len(dialect.head[0].fields) if dialect.head else 0
     plain = dialect.quote in ("", '"') and not dialect.escape
-    if not plain or not 0 < width <= coding.MOST_CODED_COLUMNS:
+    if not plain or not 0 < width <= MOST_CODED_COLUMNS:
         return None
     size = text.path.stat().st_size
     if size < _LARGE:
@@ -108,7 +109,7 @@ def _values_of(text: Stretch, dialect: Dialect) -> Values | None:
     from dpdesk.io.collecting import Values
 
     headers = 1 if dialect.header else 0
-    return Values(dialect.delimiter, width, headers, coding.MOST_VALUES, size)
+    return Values(dialect.delimiter, width, headers, MOST_VALUES, size)
 
 
 def _in_utf8(chunks: Iterator[bytes], path: Path, dialect: Dialect) -> Iterator[bytes]:

@@ -302,7 +302,8 @@ def _read_coded(
     """
     import pyarrow as pa
 
-    from dpdesk.io.coding import most_coded, texts
+    from dpdesk.io.coding import texts
+    from dpdesk.io.formats.coded import most_coded
 
     values = checked.values
     domains = values and values.domains(checked.result.fields, rows, most_coded(rows))

@@ -13,10 +13,11 @@ from dpdesk.core.labels import NO_BOOK, Codebook
 from dpdesk.core.messages import msg
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.source_spec import changes_values
-from dpdesk.io.coding import MOST_CODED_COLUMNS, make_type, most_coded
+from dpdesk.io.coding import MOST_CODED_COLUMNS, make_type
 from dpdesk.io.csvload import AT_ONCE, CHECK, LOAD, RAW, STEPS, Loaded
 from dpdesk.io.database import identifier, in_memory, parquet_source, query
 from dpdesk.io.failures import disagreement
+from dpdesk.io.formats.coded import most_coded
 from dpdesk.io.formats.moments import outside_sentence
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.formats.parquet_look import no_text_type

@@ -12,7 +12,9 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -118,9 +120,13 @@ def write_people(path: Path, rows: int) -> None:
         writer.close()
 
 
-def _private(method: str, more: str) -> str:
-    """A plan of a method with noise: eight columns with all their categories declared."""
-    types = ", ".join(f'{name} = "text"' for name in CATEGORIES)
+def _private(method: str, more: str, others: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A plan of a method with noise: eight columns with all their categories declared.
+
+    ``others`` are types of columns that it reads and does not use, as the window writes them.
+    """
+    typed = dict.fromkeys(CATEGORIES, "text") | others
+    types = ", ".join(f'{name} = "{kind}"' for name, kind in typed.items())
     roles = "\n".join(f'{name} = {{ role = "quasi-identifier" }}' for name in CATEGORIES)
     listed = ", ".join(f'"{name}"' for name in CATEGORIES)
     domains = "\n".join(
@@ -136,6 +142,11 @@ def _private(method: str, more: str) -> str:
 
 PLANS = {
     "cube": _private("dp-cube", "publish = { max_dimensions = 3 }\n"),
+    "cube of all columns": _private(
+        "dp-cube",
+        "publish = { max_dimensions = 3 }\n",
+        {"age": "number", "income": "number", "municipality": "text", "occupation": "text"},
+    ),
     "views": _private("priview", ""),
     "table": TABLE,
     "k-anonymity": K_ANONYMITY,

@@ -20,8 +20,15 @@ if TYPE_CHECKING:
 
     from dpdesk.io.formats.table import Values
 
-MOST = 200_000
-"""The most values of a column that is written as codes."""
+
+MOST_VALUES, FEW_VALUES = 200_000, 1_000
+_MOST_OF_MANY, _ROWS_EACH = 1 << 20, 32
+
+
+def most_coded(rows: int) -> int:
+    """The most values that a coded column has."""
+    most = max(MOST_VALUES, min(rows // _ROWS_EACH, _MOST_OF_MANY))
+    return min(most, max(FEW_VALUES, rows // 3))
 
 
 @dataclass(frozen=True)
@@ -82,11 +89,11 @@ def _width(values: int) -> int:
 
 
 def write_codes(
-    batches: Iterator[tuple[Values, ...]], target: str, tell: Callable[[int], None]
+    batches: Iterator[tuple[Values, ...]], target: str, most: int, tell: Callable[[int], None]
 ) -> CodedTable | None:
     """Write the codes of all rows to ``target``; None where a column cannot be told by codes.
 
-    That is one of more than :data:`MOST` values, or one that the reader does not give as a
+    That is one of more than ``most`` values, or one that the reader does not give as a
     dictionary; ``target`` is removed then. ``tell`` hears how many rows are done. Raises OSError,
     and what reading raises.
     """
@@ -100,7 +107,7 @@ def write_codes(
             if not columns:
                 columns = [_Codes(column.values.dictionary.type) for column in batch]
             found = [each.of(column.values) for each, column in zip(columns, batch, strict=True)]
-            if max(len(each.values) for each in columns) > MOST:
+            if max(len(each.values) for each in columns) > most:
                 break
             for codes in found:
                 codes.tofile(file)

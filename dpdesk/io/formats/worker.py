@@ -97,14 +97,15 @@ def read_table(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone
 
 def _coded(request: ReadRequest, tell: Callable[[Answer], None]) -> ReadDone | None:
     """What :func:`read_table` gives for a table that was written as codes; None if it cannot be."""
-    from dpdesk.io.formats.coded import write_codes
+    from dpdesk.io.formats.coded import most_coded, write_codes
 
     with closing(open_reader(request)) as reader:
 
         def progress(done: int) -> None:
             tell(ReadProgress(done, reader.rows))
 
-        table = write_codes(_never_empty(reader.batches(None)), request.target, progress)
+        most = most_coded(reader.rows or 0)
+        table = write_codes(_never_empty(reader.batches(None)), request.target, most, progress)
         if table is None or not table.batches:
             Path(request.target).unlink(missing_ok=True)
             return None

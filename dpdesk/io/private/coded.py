@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from dpdesk.core.jobs import CancelToken
 from dpdesk.core.source_spec import KEEP, SourceSpec
 from dpdesk.io.coded_rows import CodedRows, narrow
-from dpdesk.io.coding import most_coded, texts
+from dpdesk.io.coding import texts
 from dpdesk.io.database import query
 from dpdesk.io.emptyrows import blank_sql
-from dpdesk.io.formats.coded import CodedTable
+from dpdesk.io.formats.coded import CodedTable, most_coded
 from dpdesk.io.formats.numbers import text_sql
 from dpdesk.io.private.values import UNREADABLE, value_sql
 

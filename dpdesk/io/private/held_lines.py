@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from dpdesk.core.source_spec import KEEP, SourceSpec
 from dpdesk.io.coded_rows import CodedRows, narrow
-from dpdesk.io.coding import most_coded, texts
+from dpdesk.io.coding import texts
 from dpdesk.io.csvload import RAW
+from dpdesk.io.formats.coded import most_coded
 from dpdesk.io.private.lines import NumberedTexts, SplitLines
 from dpdesk.io.private.values import value_sql
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.io import coding, collecting, csvcheck, csvload, source
+from dpdesk.io.formats import coded
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
 from tests.helpers.searching import examples
@@ -114,7 +115,7 @@ def test_a_column_of_too_many_values_stays_text(
 ) -> None:
     text = "x,y\n" + "".join(f"{row},{row % 3}\n" for row in range(5_000))
     for most in (100, 200_000):
-        monkeypatch.setattr(coding, "MOST_VALUES", most)
+        monkeypatch.setattr(coded, "MOST_VALUES", most)
         found = read(workspace, text.encode(), 0)
         assert found == [*read(workspace, text.encode(), 1 << 40)[:-1], True]
 
@@ -125,7 +126,7 @@ def test_columns_that_will_have_too_many_values_are_left_early(workspace: Worksp
     values = collecting.Values(",", 3, 1, 200_000, len(text))
     for _ in values.watched(iter([text[at : at + 4096] for at in range(0, len(text), 4096)])):
         pass
-    domains = values.domains(3, 60_000, coding.most_coded(60_000))
+    domains = values.domains(3, 60_000, coded.most_coded(60_000))
     assert domains is not None
     assert [each and len(each) for each in domains] == [None, 9, 3000]
     assert int(values._state[collecting._VALUES]) < 20_000  # of 60,000 of the first column
