@@ -185,13 +185,19 @@ def test_codes_grow_with_their_values(tmp_path: Path) -> None:
     pieces = [[f"v{number}" for number in range(first, first + 200)] for first in (0, 150, 400)]
     batches = ((Values(pa.array([*piece, None]).dictionary_encode()),) for piece in pieces)
     done: list[int] = []
-    table = write_codes(batches, str(tmp_path / "codes"), done.append)
+    table = write_codes(batches, str(tmp_path / "codes"), 700, done.append)
     assert table is not None
     assert [widths for _, widths in table.batches] == [(1,), (2,), (2,)]
     values = table.values[0].to_pylist()
     found = [[values[code] for code in batch[0]] for batch in table.read(tmp_path / "codes")]
     assert found == [[*piece, None] for piece in pieces]
     assert done == [201, 402, 603]
+
+
+def test_a_column_of_too_many_values_is_not_coded(tmp_path: Path) -> None:
+    batches = ((Values(pa.array([f"v{n}" for n in range(9)]).dictionary_encode()),) for _ in "ab")
+    assert write_codes(batches, str(tmp_path / "codes"), 9, lambda rows: None) is None
+    assert not (tmp_path / "codes").exists()
 
 
 def test_keys_that_are_sorted_count_as_those_that_have_places(
