@@ -407,6 +407,18 @@ def test_what_is_wrong_in_spark_is_one_sentence(context: AppContext, tmp_path: P
         assert "\n" not in caught.value.sentence
 
 
+def test_spark_keeps_its_folders_in_the_private_one(file: Path, context: AppContext) -> None:
+    need_spark()
+    from dpdesk.io.engines.spark import SparkEngine
+
+    spec = SourceSpec(MASTER, table=str(file), engine="spark")
+    engine = SparkEngine(spec, Path("/local/people"), CancelToken(), silent, context.workspace)
+    with closing(engine):
+        told = engine._session.conf.get
+        warehouse = Path(told("spark.sql.warehouse.dir").removeprefix("file:"))
+        assert warehouse.parent == Path(told("spark.local.dir"))
+
+
 def test_spark_stops_what_is_cancelled(file: Path, context: AppContext, tmp_path: Path) -> None:
     need_spark()
     from dpdesk.io.engines.spark import SparkEngine

@@ -324,7 +324,9 @@ def _started(master: str, private: Path) -> Any:
     private.mkdir(mode=0o700)
     conf = SparkConf().setMaster(master).setAppName(_APP).setAll([*_SETTINGS.items()])
     conf.set("spark.local.dir", str(private))
-    for key, value in _USUAL.items():
+    # Spark makes this folder, by itself in whatever folder the program was started from.
+    usual = _USUAL | {"spark.sql.warehouse.dir": str(private / "warehouse")}
+    for key, value in usual.items():
         conf.setIfMissing(key, value)
     session = SparkSession.builder.config(conf=conf).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
