@@ -96,7 +96,11 @@ def _risk_answer(before: RiskSummary, after: RiskSummary | None) -> str:
     if not after.rows:
         return text + "; the release would have no rows."
     if after.exposed:
-        return text + msg("; in the release {exposed:,}.", exposed=after.exposed)
+        return text + msg(
+            "; in the release {exposed:,}, if only equal rows are counted. How many rows a person "
+            "matches is what the guarantee says.",
+            exposed=after.exposed,
+        )
     chance = share_text(after.highest)
     return msg(
         "{text}; in the release none. For someone who knows only the quasi-identifiers, a match "

@@ -49,6 +49,15 @@ def test_the_risk_chart_draws_the_line_at_k_and_hatches_what_is_left_of_it() -> 
     assert chart.table.rows[0] == ("1", 2, 20.0, 0, 0.0)
 
 
+def test_the_risk_chart_of_classes_below_k_points_to_the_guarantee() -> None:
+    """Where missing values match any value, say, or ranges several."""
+    before = summarise_risk(np.array([1, 1, 3, 5]), 3)
+    assert risk_chart(before, summarise_risk(np.array([2, 8]), 3)).answer == (
+        "2 of 10 rows (20 %) are in classes smaller than k = 3; in the release 2, if only equal "
+        "rows are counted. How many rows a person matches is what the guarantee says."
+    )
+
+
 def test_the_risk_chart_of_an_original_stands_alone() -> None:
     chart = risk_chart(summarise_risk(np.array([1, 4]), 2))
     assert len(chart.series) == 1
