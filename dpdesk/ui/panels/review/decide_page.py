@@ -110,7 +110,9 @@ class _Comment(QPlainTextEdit):
 
 
 LEAST_LINES = (5, 6)
-NARROW, ROOMY, SHARE, NAMED = 50, 40, 50, 3
+NARROW, QUESTION, PROGRESS = 50, 24, 45
+"""Least widths in letters: of the two parts side by side, a question, progress by its buttons."""
+SHARE, NAMED = 50, 3
 COMMENT_LINES = 1, 3
 """Lines of a comment that is empty and not being written, and of others."""
 
@@ -183,10 +185,10 @@ class DecidePage(QWidget):
         for label in (self.progress, self.note):
             label.setWordWrap(True)
             words.addWidget(label)
-        foot = row(gap=SPACE.m)
-        foot.addLayout(words, 1)
-        foot.addWidget(self._foot)
-        return foot
+        self._foot_line = row(gap=SPACE.m)
+        self._foot_line.addLayout(words, 1)
+        self._foot_line.addWidget(self._foot)
+        return self._foot_line
 
     def show_draft(self, draft: Draft, unkept: str = "") -> None:
         """What is decided so far; the chosen line stays.
@@ -305,7 +307,13 @@ class DecidePage(QWidget):
         if self.lines.columnCount():
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-            self.grid.setColumnHidden(1, self.grid.width() < self._theme.theme.ems(ROOMY))
+            others = max(header.sectionSizeHint(0), self.grid.sizeHintForColumn(0))
+            others += self.grid.sizeHintForColumn(1)
+            left = self.grid.viewport().width() - others
+            self.grid.setColumnHidden(1, left < self._theme.theme.ems(QUESTION))
+        needed = self._foot.sizeHint().width() + self._theme.theme.ems(PROGRESS)
+        ways = QHBoxLayout.Direction.TopToBottom, QHBoxLayout.Direction.LeftToRight
+        self._foot_line.setDirection(ways[int(needed <= self.width())])
 
     @Slot(object)
     def _on_theme(self, theme: Theme) -> None:
