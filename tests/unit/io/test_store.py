@@ -16,6 +16,7 @@ from dpdesk.core.jobs import CancelToken, Event, silent
 from dpdesk.core.plan import SourceSpec
 from dpdesk.core.schema import ColumnType, Role
 from dpdesk.io import coding, counting, csvload, database
+from dpdesk.io.formats import coded
 from dpdesk.io.preview import preview_source
 from dpdesk.io.store import DataStore
 from dpdesk.io.workspace import Workspace
@@ -84,7 +85,8 @@ def test_a_column_that_is_nearly_unique_in_its_second_half_stays_text(
     tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(coding, "_SOME_ROWS", 100)
-    monkeypatch.setattr(coding, "_FEW_VALUES", 10)
+    for module in (coding, coded):
+        monkeypatch.setattr(module, "FEW_VALUES", 10)
     rows = "".join(f"{'same' if i < 500 else i},{i % 5}\n" for i in range(1_000))
     store = opened(tmp_path, "late,few\n" + rows, workspace)
     assert [column.domain is None for column in store._columns.values()] == [True, False]
