@@ -86,7 +86,7 @@ class SideBySide(QSplitter):
     """Two parts beside each other; where that would be too narrow, one below the other.
 
     ``lines`` are the least heights of the two parts in lines of text, ``narrow`` the least width
-    (in letters) at which they stand beside each other; then the first takes ``share`` per cent.
+    (in letters) at which they are side by side; ``share`` is the first one's part of it (percent).
     """
 
     def __init__(
