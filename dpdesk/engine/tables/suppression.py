@@ -422,6 +422,8 @@ class _Boxes:
             here = int(np.searchsorted(box, target.variable))
             goal = np.rint(target.need / steps[target.variable])
             goal = min(goal, high[here]) if target.upper else max(-goal, low[here])
+            if not goal:  # the width of a cell that is at its end on this side
+                return None
             low[here] = high[here] = goal
             none, whole = np.zeros(rows.shape[0]), np.ones(len(box), dtype=bool)
             program = Program(rows, (none, none), (low, high), None, whole, "anew", nodes=_NODES)

@@ -15,7 +15,7 @@ from dpdesk.core.jobs import CancelToken
 from dpdesk.engine.tables.model import Flags, Floats
 
 FEWEST = 50
-"""Ends that are to be reached, from which on it is worth the while."""
+"""Ends that are to be reached, from which on it is worth it."""
 _MOST_EQUATIONS = 4000
 _ROUNDS = 40
 _RIDGE, _REPEATS, _STILL = 1e-9, 3, 1e-10
@@ -30,7 +30,7 @@ def swings(
 ) -> list[Floats]:
     """Points ``y`` with ``matrix y = 0`` within the ends, which hold 0, that reach many goals.
 
-    ``goals`` says how far down and up each column is to go (0: nowhere in particular). None where
+    ``goals`` says how far down and up each column is to go (0: nowhere in particular). Empty where
     few are to go anywhere, or the equations are too many. Raises Cancelled.
     """
     wanted = np.stack([goals[0] < 0, goals[1] > 0])
