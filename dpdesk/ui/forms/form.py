@@ -158,12 +158,17 @@ class ParameterForm(QWidget):
     def set_values(self, values: Mapping[str, object], kept: Collection[str] = ()) -> None:
         """Show these values; ``valuesChanged`` is not emitted. Unknown keys are ignored.
 
-        Fields of the keys ``kept`` stay as they are.
+        Fields of the keys ``kept`` stay as they are. Numbers that have no effect beside these
+        values are kept for the time when they have one again.
         """
+        before = {key: row.field.plain() for key, row in self._rows.items() if key not in values}
         for key, row in self._rows.items():
             if key not in kept:
                 row.field.set_plain(values.get(key))
                 row.show_error("")
+        for key in before.keys() - self._seen() - set(kept):
+            if isinstance(before[key], int | float):
+                self._rows[key].field.set_plain(before[key])
         self._open_what_is_set(values)
         self._show_what_applies()
 

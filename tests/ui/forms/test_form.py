@@ -404,6 +404,20 @@ def test_a_search_that_leaves_no_row_out_asks_for_no_limit(
         assert ("max_suppression" in form.values()) is asked
 
 
+def test_a_number_is_kept_while_it_has_no_effect(qtbot: QtBot, theme: ThemeManager) -> None:
+    method = KAnonymity()
+    form = ParameterForm(method.parameters, live=method.live)
+    qtbot.addWidget(form)
+    form.show()
+    form.set_values({"k": 5, "max_suppression": 0.02})
+    form.set_values({"k": 5, "algorithm": "mondrian"})
+    assert "max_suppression" not in form.values()
+    form.field("algorithm").set_plain("optimal")
+    assert form.values()["max_suppression"] == 0.02
+    form.set_values({"k": 5})
+    assert form.values()["max_suppression"] == 0
+
+
 def test_a_file_is_chosen_by_its_button(qtbot: QtBot, theme: ThemeManager) -> None:
     method = KAnonymity()
     form = ParameterForm(method.parameters, live=method.live)

@@ -242,6 +242,18 @@ class Shortfall:
     @property
     def sentence(self) -> str:
         """What is wrong, in one sentence."""
+        counts = {
+            "lost": rows_text(self.suppressed),
+            "rows": rows_text(self.rows),
+            "allowed": rows_text(self.allowed),
+        }
+        if not self.generalises and self.suppressed < self.rows:
+            return msg(
+                "k = {k:,} is not reached: {lost} of {rows} would have to be suppressed; {allowed} "
+                "are allowed.",
+                k=self.k,
+                **counts,
+            )
         where = levels_text(self.attributes, self.levels)
         if self.suppressed == self.rows:
             return msg(
@@ -249,11 +261,6 @@ class Shortfall:
                 k=self.k,
                 where=where,
             )
-        counts = {
-            "lost": rows_text(self.suppressed),
-            "rows": rows_text(self.rows),
-            "allowed": rows_text(self.allowed),
-        }
         if self.by_hand:
             return msg(
                 "k = {k:,} is not reached: the levels chosen by hand need {lost} of {rows} "

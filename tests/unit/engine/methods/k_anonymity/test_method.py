@@ -161,6 +161,11 @@ def test_where_nothing_is_generalised_the_hint_does_not_speak_of_levels() -> Non
     with pytest.raises(RefusedError, match="every class is smaller than k") as caught:
         run(given_of(table, k=2, model="TS", max_suppression=1))
     assert caught.value.hint == "What helps: choose a model that generalises."
+    with pytest.raises(RefusedError) as caught:
+        run(given_of(PEOPLE, k=3, model="TS"))
+    assert caught.value.sentence == (
+        "k = 3 is not reached: 40 rows of 100 rows would have to be suppressed; 0 rows are allowed."
+    )
 
 
 def test_a_level_above_the_top_is_bad_input() -> None:
