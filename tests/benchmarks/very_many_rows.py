@@ -1,9 +1,9 @@
 """Releases of very many rows in Parquet or CSV, from the file to the checked release.
 
-``python -m tests.benchmarks.very_many_rows [ROWS] [--csv] [--only KIND …]`` draws people with 13 columns (a
-fixed seed; nobody in it exists), releases them as a cube, as views, as a protected table and
-k-anonymous, and prints elapsed seconds, processor seconds of all processes, and the peak memory of
-the largest one. 100,000,000 rows take 1 GB of Parquet; 230,000,000 take 20 GB of CSV.
+``python -m tests.benchmarks.very_many_rows [ROWS] [--csv] [--only KIND …]`` draws people with 13
+columns (a fixed seed; nobody in it exists), releases them as a cube, as views, as a protected table
+and k-anonymous, and prints elapsed seconds, processor seconds of all processes, and the peak memory
+of the largest one. 100,000,000 rows take 1 GB of Parquet; 230,000,000 take 20 GB of CSV.
 """
 
 from __future__ import annotations

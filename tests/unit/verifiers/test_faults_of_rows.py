@@ -330,7 +330,7 @@ def _strange_value(rows: Any) -> Any:
 
 
 def _twice_a_row(rows: Any) -> Any:
-    """A row instead of another one, of another age: one of the same age and town says nothing new."""
+    """A row in place of one of another age; a row of the same age and town could stand for it."""
     order, people = rows.order.copy(), clinic.people()
     age = people[order[0]][1]
     order[0] = next(row for row in order if people[row][1] != age)
