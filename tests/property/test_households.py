@@ -111,6 +111,10 @@ def test_a_node_is_counted_alike_by_search_measure_and_verifier(
     counted = CountedTable(aligned(table.rows, table.hierarchies), problem.constraints)
     classes = generalise(counted, node)
     assert sorted(classes.kept_sizes(k)[classes.kept(k)]) == sorted(release.kept_sizes)
+    new = k_anonymity.generalise(table.rows, table.paths, node)
+    held = problem.constraints.households
+    assert held is not None
+    assert held.measured(classes, k) == households.measured(new, drawn.houses, k)
     names = tuple(h.attribute for h in table.hierarchies)
     whole = [(*row, house) for row, house in zip(table.rows, drawn.houses, strict=True)]
     source = MemorySource.of((*names, "house"), whole)

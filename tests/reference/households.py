@@ -30,6 +30,26 @@ def staying(
         left -= gone
 
 
+def measured(released: Sequence[Row], houses: Sequence[str], k: int) -> dict[str, int]:
+    """What the households give away that stay: how many there are, and with which make-ups."""
+    stay = staying(released, houses, k, lambda row: False)
+    members: dict[str, list[Row]] = {}
+    held: dict[Row, set[str]] = {}
+    for at, (row, house) in enumerate(zip(released, houses, strict=True)):
+        if stay[at]:
+            members.setdefault(house or f"alone {at}", []).append(row)
+            held.setdefault(row, set()).add(house or f"alone {at}")
+    makeups = [tuple(sorted(rows)) for rows in members.values()]
+    return {
+        "households": len({house or f"alone {at}" for at, house in enumerate(houses)}),
+        "rows_without_one": houses.count(""),
+        "kept": len(members),
+        "fewest_in_a_class": min(map(len, held.values()), default=0),
+        "unique_makeup": sum(makeups.count(one) == 1 for one in makeups),
+        "makeup_below_k": sum(makeups.count(one) < k for one in makeups),
+    }
+
+
 def release_of(houses: Sequence[str]) -> type[Release]:
     """Nodes of a table whose rows are of these households."""
 

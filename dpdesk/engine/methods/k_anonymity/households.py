@@ -131,33 +131,39 @@ class Households:
 
         ``alike`` counts, of the households that stay, those whose make-up (how many rows in which
         classes) fewer than k households have, and those that no other has: where rows of a
-        household can be joined, someone who knows all its members needs no more.
+        household can be joined, someone who knows all its members needs no more. A row without a
+        household is one here, too.
         """
         staying = classes.staying(k)
         alive, counts = staying.households, staying.counted
         if alive is None or counts is None:
             raise TypeError("no households were counted")
-        others = self._alike(classes.of_tuple, len(classes.sizes), alive)
+        single = np.bincount(classes.of_tuple, self.alone, len(counts)).astype(np.int64)
+        others = self._alike(classes.of_tuple, alive, np.where(counts > 0, single, 0))
         shown = counts[counts > 0]
+        without = int(self.alone.sum())
         return {
-            "households": len(self.texts),
-            "rows_without_one": int(self.alone.sum()),
+            "households": len(self.texts) + without,
+            "rows_without_one": without,
             "kept": len(others),
             "fewest_in_a_class": int(shown.min()) if len(shown) else 0,
             "unique_makeup": int((others == 1).sum()),
             "makeup_below_k": int((others < k).sum()),
         }
 
-    def _alike(self, of_tuple: Ints, classes: int, alive: Bools) -> Ints:
-        """How many households have the make-up of each that is alive, itself among them.
+    def _alike(self, of_tuple: Ints, alive: Bools, single: Ints) -> Ints:
+        """How many households have the make-up of each that stays, itself among them.
 
-        Make-ups are compared by prints of 128 bits: sums of random numbers of their rows' classes.
+        ``single`` are the rows of each class that stay without a household. Make-ups are compared
+        by prints of 128 bits: sums of random numbers of their rows' classes.
         """
-        words = np.random.default_rng(0).integers(0, 2**64, (classes, 2), np.uint64, endpoint=False)
+        words = np.random.default_rng(0).integers(0, 2**64, (len(single), 2), np.uint64)
         weighted = words[of_tuple[self.tuples]] * self.rows.astype(np.uint64)[:, None]
         sums = np.add.reduceat(weighted, self.starts[:-1], axis=0) if len(self.texts) else weighted
-        prints, counts = np.unique(sums[alive], axis=0, return_inverse=True, return_counts=True)[1:]
-        found: Ints = counts[prints.reshape(-1)].astype(np.int64)
+        kinds = np.concatenate([sums[alive], words])
+        many = np.concatenate([np.ones(int(alive.sum()), np.int64), single])
+        place = np.unique(kinds, axis=0, return_inverse=True)[1].reshape(-1)
+        found: Ints = np.repeat(np.bincount(place, many).astype(np.int64)[place], many)
         return found
 
 
