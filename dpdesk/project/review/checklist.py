@@ -771,13 +771,13 @@ def _meant(item: Item, case: Case) -> Item:
     if case.facts.about.protection is not None or item.status is not Status.PASS:
         return item
     text = "The method does not say how it protects, so this alone decides nothing."
-    return replace(item, status=Status.FAIL, evidence=f"{text} {item.evidence}", advice=ASK_ABOUT)
+    found = joined([text, item.evidence])
+    return replace(item, status=Status.FAIL, evidence=found, advice=ASK_ABOUT)
 
 
 def _content(case: Case) -> Sequence[Question | TableQuestion]:
     """The questions that the kind of the release raises."""
-    about = case.facts.about
-    if about.protection is Protection.DRAWN:
+    if (about := case.facts.about).protection is Protection.DRAWN:
         return questions_of(case)
     if about.protection is Protection.RANDOMISED:
         return RESPONSE_ITEMS

@@ -21,7 +21,7 @@ import dpdesk
 from dpdesk.core.errors import InputError, RefusedError
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import nearest
 from dpdesk.core.plain import freeze_table, show, thaw
 from dpdesk.core.plan import SourceSpec
@@ -290,12 +290,14 @@ def _how_rows_differ(ours: Rows, there: Rows | None) -> str:
     known, found = {row[0]: row for row in ours if row}, {row[0]: row for row in there if row}
     more, fewer = len(found.keys() - known.keys()), len(known.keys() - found.keys())
     moved = sum(found[leaf] != known[leaf] for leaf in found.keys() & known.keys())
+    if not more + fewer + moved:
+        return msg(" (the same values in another order)")
     parts = [
-        f"{count:,} {what}"
-        for count, what in ((more, "more"), (fewer, "fewer"), (moved, "placed elsewhere"))
-        if count
+        msg("{n:,} more", n=more) if more else "",
+        msg("{n:,} fewer", n=fewer) if fewer else "",
+        msg("{n:,} placed elsewhere", n=moved) if moved else "",
     ]
-    return f" (values: {', '.join(parts)})" if parts else " (the same values in another order)"
+    return msg(" (values: {parts})", parts=joined(parts, ", "))
 
 
 def _plan_differences(protocol: Protocol, release: ReleaseFacts) -> Iterator[str]:

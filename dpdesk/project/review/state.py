@@ -506,8 +506,10 @@ def evaluate(
 
 
 def _beside(facts: RoundFacts, released: RoundFacts) -> Fault:
-    reason = "comes beside the release of the round before: the author knew nothing of it"
-    words = f"{facts.submission.words} {reason}"
+    words = msg(
+        "{event} comes beside the release of the round before: the author knew nothing of it",
+        event=facts.submission.words,
+    )
     return Fault("submit.beside-release", words, facts.submission.id, None, released.number)
 
 
@@ -568,9 +570,11 @@ def _status(facts: RoundFacts, outcome: Outcome | None) -> Status:
 
 
 def _late_notes(item: Round) -> list[Fault]:
-    reason = "came after the round was closed and is not counted"
+    def words(event: Event) -> str:
+        return msg("{event} came after the round was closed and is not counted", event=event.words)
+
     return [
-        Fault("ballot.late", f"{ballot.event.words} {reason}", ballot.event.id, None, item.number)
-        for ballot in item.ballots
-        if ballot.late
+        Fault("ballot.late", words(each.event), each.event.id, None, item.number)
+        for each in item.ballots
+        if each.late
     ]

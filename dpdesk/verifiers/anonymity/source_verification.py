@@ -215,9 +215,10 @@ def _role_checks(
     extra = [name for name in claimed.quasi_identifiers if name not in quasi]
     claim = "quasi-identifiers as in the plan"
     if left_out or extra:
-        wrong = left_out or extra
-        text = "the guarantee leaves out" if left_out else "the plan does not have"
-        check = ClaimCheck(claim, _FAILED, f"{text} {', '.join(wrong)}", MANIFEST)
+        found = msg("the guarantee leaves out {names}", names=", ".join(left_out))
+        if not left_out:
+            found = msg("the plan does not have {names}", names=", ".join(extra))
+        check = ClaimCheck(claim, _FAILED, found, MANIFEST)
     else:
         check = ClaimCheck(claim, _CONFIRMED, msg("the same {n} columns", n=len(quasi)), MANIFEST)
     present = [

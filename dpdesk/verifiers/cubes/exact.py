@@ -496,7 +496,7 @@ def _flags(claimed: Claimed, claim: ExactClaim, published: Mapping[str, CuboidTa
             return ClaimCheck(_TABLES, CheckStatus.FAILED, found, MANIFEST, _TABLES_LABEL)
         fault = _cells_fault(item, names, claim, published[file])
         if fault:
-            return ClaimCheck(_TABLES, CheckStatus.FAILED, f"{file} {fault}", file, _TABLES_LABEL)
+            return ClaimCheck(_TABLES, CheckStatus.FAILED, fault, file, _TABLES_LABEL)
         if not claim.gives(names):
             continue
         values = np.asarray(published[file].values, dtype=np.float64)
@@ -526,12 +526,12 @@ def _cells_fault(
     order, categories = table.domain.dimensions, table.domain.categories
     listed = [[dict(cell)[name] for name in order] for cell in asked]
     if stated != listed:
-        return "has other exact cells than the parameters say"
+        return msg("{file} has other exact cells than the parameters say", file=table.file)
     values = np.asarray(table.values, dtype=np.float64)
     for cell in listed:
         place = tuple(texts.index(text) for texts, text in zip(categories, cell, strict=True))
         if values[place] < 0 or values[place] % 1:
-            return "has an exact cell that holds no count"
+            return msg("{file} has an exact cell that holds no count", file=table.file)
     return ""
 
 

@@ -550,7 +550,7 @@ class KAnonymityExploration:
         counted = found.statistics
         return ExplorationView(
             feasible=True,
-            sentence=f"{_kept_sentence(found)} {quality(found)}",
+            sentence=joined([_kept_sentence(found), quality(found)]),
             charts=(*found.charts(), *telling_chart(hidden_at(self._told, untouched), EVEN)),
             figures=found.figures(),
             guarantee=k_guarantee(

@@ -15,6 +15,8 @@ import dpdesk.engine.methods.k_anonymity.search as effort_module
 import dpdesk.engine.methods.k_anonymity.statistics as statistics_module
 from dpdesk.core.charts import ScatterChart
 from dpdesk.core.jobs import CancelToken, silent
+from dpdesk.core.language import listening, speaking
+from dpdesk.core.language.speaker import voice
 from dpdesk.core.parameters import parse_parameters
 from dpdesk.core.schema import Role
 from dpdesk.engine.method import Exploration, ExplorationView, MethodInput
@@ -305,3 +307,22 @@ def test_a_wiped_column_comes_with_another_way_that_works(
         assert found.remedy is not None
         better = raw | {key: each for key, each in found.remedy.items() if each is not None}
         assert view(exploration, **better).feasible
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *({"model": model} for model in ("AG_TS", "AG", "AG_CS", "CG", "CS", "TS", "AS")),
+        *({"algorithm": each} for each in ("samarati", "mondrian", "top-down", "k-optimize")),
+        {"local": True, "max_suppression": 0.5},
+        {"levels": {"age": 1, "sex": 0}},
+    ],
+    ids=str,
+)
+def test_the_answer_of_each_way_to_generalise_is_said_in_german(other: dict[str, object]) -> None:
+    found = view(explore(PEOPLE), k=3, **other)
+    with speaking("de"), listening() as english:
+        for text in filter(None, (found.sentence, found.remedy_label)):
+            voice().say(text)
+    assert found.sentence
+    assert english == []
