@@ -319,12 +319,13 @@ def greedy(
     watch: Watch = lambda value, bound: None,
     clear: bool = True,
     open_: Sequence[Exposed] = (),
+    stop: CancelToken | None = None,
 ) -> Flags:
     """A protecting pattern by cheapest moves, target by target, the neediest first.
 
     ``hint`` in [0, 1] makes cells cheaper that a relaxation would choose; with ``clear`` the cells
-    that turn out not to be needed are published. ``open_`` is what the start leaves exposed, where
-    that is known.
+    that turn out not to be needed are published, until ``stop`` is cancelled. ``open_`` is what the
+    start leaves exposed, where that is known.
 
     Raises
     ------
@@ -353,7 +354,7 @@ def greedy(
             raise NoPattern(found[0])
     cleared = pattern
     if clear:
-        cleared = _cleared(instance, attacker, pattern, attacks, token)
+        cleared = _cleared(instance, attacker, pattern, attacks, token, stop or CancelToken())
     watch(instance.cost(cleared), 0.0)
     return cleared
 
@@ -364,18 +365,25 @@ def _cleared(
     pattern: Flags,
     attacks: Sequence[Attack],
     token: CancelToken,
+    stop: CancelToken,
 ) -> Flags:
-    """The pattern without cells that are not needed, the most expensive first."""
+    """The pattern without cells that are not needed, the most expensive first; without some of
+    them when ``stop`` is cancelled.
+    """
     every = {*attacks, *(Attack(target) for target in instance.targets)}
     same = np.ones(len(pattern))
     witness: dict[Attack, Flags] = {}
     for attack in sorted(every, key=_in_order):
+        if stop.cancelled:
+            return pattern
         used = attacker.path(attack, pattern, same, token)
         if used is not None:
             witness[attack] = used
     smaller = pattern.copy()
     extra = np.flatnonzero(pattern & ~instance.must)
     for cell in extra[np.argsort(-instance.weight[extra], kind="stable")]:
+        if stop.cancelled:
+            break
         smaller[cell] = False
         found: dict[Attack, Flags] = {}
         for attack, used in witness.items():
@@ -492,7 +500,7 @@ def optimal(
     Cancelled
         ``token`` asked for it.
     """
-    best = greedy(instance, token, start, watch=watch)
+    best = greedy(instance, token, start, watch=watch, stop=stop)
     return _improved(instance, best, token, stop, watch, cuts=True, whole=True)
 
 
@@ -520,7 +528,7 @@ def _improved(
     search = _Search(instance, best, watch)
     if cuts:
         search.master.link()
-    with token.on_cancel(stop.cancel), token.keeping(stop):
+    with token.on_cancel(stop.cancel):
         try:
             chosen = search.relax(stop, cuts)
             if whole:

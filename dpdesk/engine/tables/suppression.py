@@ -83,11 +83,10 @@ def suppress(
     """Cells to suppress so that every unsafe one is protected from everyone (and singletons).
 
     ``filled`` says how much is at least in a cell that is not empty (:meth:`Problem.of`), where
-    they are to be protected from who sees that no suppressed one is; values of 0 too, then.
-    ``cost`` holds a number per variable (not negative); of equal costs the fewest cells. When
-    ``stop`` is cancelled, or the token is asked to keep, the best pattern so far is returned.
-    ``watch`` hears cost and bound. With ``steps`` (:func:`told_as_whole`) moves are looked for in
-    whole steps, too.
+    who sees that no suppressed one is knows more. ``cost`` holds a number per variable (not
+    negative); of equal costs the fewest cells. When ``stop`` is cancelled, or the token is asked to
+    keep, the best pattern so far is returned. ``watch`` hears cost and bound. With ``steps``
+    (:func:`told_as_whole`) moves are looked for in whole steps, too.
 
     Raises
     ------
@@ -99,7 +98,7 @@ def suppress(
     unsafe = judged.required.unsafe
     may = ~system.known & ~(judged.published & ~unsafe)
     problem = Problem.of(system, bounds, alone(system) if singletons else None, filled)
-    weigh = _Weights(cost, may & ~unsafe)
+    weigh, stop = _Weights(cost, may & ~unsafe), stop or CancelToken()
     # Moves of large systems show single ends, from which widths follow.
     narrowed = system.sums() & (singletons or problem.least is not None)
     required = judged.required
@@ -113,7 +112,8 @@ def suppress(
         watch(float(weigh.cost(value)), float(weigh.bound(bound)))
 
     try:
-        found = _searched(system, instance, how, token, stop or CancelToken(), heard)
+        with token.keeping(stop):
+            found = _searched(system, instance, how, token, stop, heard)
     except NoPattern as none:
         raise _refused(system, none) from None
     # A cell that the equations give away anyway hides nothing, whatever readers know of others.
@@ -143,14 +143,14 @@ def _searched(
     large = len(system) > LARGE
     moves: list[Move] = []
     if how == "hitas":
-        pattern = by_parts(system, instance, token)
-        pattern = greedy(instance, token, pattern, watch=watch, clear=not large)
+        pattern = by_parts(system, instance, token, stop)
+        pattern = greedy(instance, token, pattern, watch=watch, clear=not large, stop=stop)
     elif large:
         pattern, left, moves = local_pattern(system, instance, token)
         rest = replace(instance, targets=left)
         pattern = greedy(rest, token, pattern, watch=watch, clear=False)
     else:
-        pattern = greedy(instance, token, watch=watch)
+        pattern = greedy(instance, token, watch=watch, stop=stop)
     found = bounded(instance, pattern, token, stop, watch, cuts=not large)
     return replace(found, moves=moves)
 
@@ -476,12 +476,13 @@ def _first(nodes: Ints, order: Floats, count: int) -> list[int]:
     return [int(n) for n in nodes[np.argsort(order[nodes], kind="stable")[:count]]]
 
 
-def by_parts(system: System, instance: Instance, token: CancelToken) -> Flags:
+def by_parts(system: System, instance: Instance, token: CancelToken, stop: CancelToken) -> Flags:
     """A pattern from optimal ones of the parts of the tables, from the top down.
 
     A part is one total and its children in every dimension. What one part suppresses stays
     suppressed in the others and has to stay uncertain there; parts are looked at again until none
-    adds a cell. Moves across several parts are not seen: the caller audits and completes the whole.
+    adds a cell; with ``stop``, from their first ones. Moves across several parts are not seen: the
+    caller audits and completes the whole.
     """
     pattern = instance.must.copy()
     parts = [np.unique(part) for part in _parts(system)]
@@ -499,7 +500,7 @@ def by_parts(system: System, instance: Instance, token: CancelToken) -> Flags:
                 pattern[part] |= _wide_pattern(system, part, pattern, instance, token)
             else:
                 pattern[part] |= _part_pattern(
-                    columns[:, part], lengths, part, pattern, instance, token
+                    columns[:, part], lengths, part, pattern, instance, token, stop
                 )
             seen[number] = int(pattern[part].sum())
             changed |= seen[number] > before
@@ -570,6 +571,7 @@ def _part_pattern(
     pattern: Flags,
     instance: Instance,
     token: CancelToken,
+    stop: CancelToken,
 ) -> Flags:
     """The suppressed cells of one part, by the equations that lie in it."""
     rows = np.unique(inside.indices)
@@ -585,7 +587,7 @@ def _part_pattern(
     while True:
         small = Instance(problem, targets, instance.weight[part], must, instance.may[part])
         try:
-            return optimal(small, token, CancelToken()).pattern
+            return optimal(small, token, stop).pattern
         except NoPattern as none:
             # Not within this part alone: the whole system decides.
             gone = (none.found.variable, none.found.upper, none.found.sliding)

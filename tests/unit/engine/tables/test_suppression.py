@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from dpdesk.engine.tables import suppression
 from dpdesk.engine.tables.audit import Problem, Target, alone, audit, exposed, targets_of
 from dpdesk.engine.tables.model import Bounds, Dimension, Flags, Requirement, System, exact
 from dpdesk.engine.tables.rules import Judgement
-from dpdesk.engine.tables.search import Instance, needing
+from dpdesk.engine.tables.search import Attacker, Instance, needing
 from dpdesk.engine.tables.suppression import How, Pattern, local_pattern, suppress
 from tests.helpers.tables import drawn_system, filled, required
 
@@ -193,6 +194,35 @@ def test_a_stop_keeps_the_best_pattern_and_a_cancel_raises() -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         suppress(system, told, bounds, system.cells.values, token)
+
+
+@pytest.mark.parametrize("how", ["optimal", "heuristic", "hitas"])
+def test_a_stop_is_heard_while_the_first_pattern_is_made(
+    how: How, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells that are not needed stay suppressed then: to see which ones takes most of the time."""
+    rng = np.random.default_rng(5)
+    values = rng.integers(1, 60, 64).tolist()
+    places = [(int(a), int(b)) for a, b in rng.integers(0, 8, (9, 2))]
+    system, told = case(8, 8, values, places)
+    bounds, token = Bounds.of(system.cells.values), CancelToken()
+    paths, looked = Attacker.path, 0
+
+    def counted(*given: Any, **named: Any) -> Any:
+        nonlocal looked
+        looked += 1
+        assert token.keep() == (looked == 1)
+        return paths(*given, **named)
+
+    whole = suppress(system, told, bounds, system.cells.values, TOKEN, how)
+    monkeypatch.setattr(Attacker, "path", counted)
+    kept = suppress(system, told, bounds, system.cells.values, token, how)
+    assert not kept.proven
+    assert looked <= 2 * len(targets_of(told.required))
+    assert kept.suppressed.sum() >= whole.suppressed.sum()
+    assert not exposed(
+        Problem.of(system, bounds, alone(system)), kept.suppressed, targets_of(told.required), TOKEN
+    )
 
 
 def test_the_bound_of_a_search_that_was_stopped_stays_below_the_optimum() -> None:
