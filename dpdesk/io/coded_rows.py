@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _PIECE = 1 << 19
 _MOST_CELLS, _CELLS_EACH = 1 << 24, 16
 """Cells, in all and for each row, that are counted by their places; keys of more are sorted."""
+_WAITING = 1 << 24
+"""Keys that are sorted at once; all those of very many rows would take more than their codes."""
 _FEW_CELLS = (1 << 16) - 1
 """Cells whose keys fit two bytes, of which a processor makes many at once."""
 
@@ -51,15 +53,21 @@ class CodedRows:
         space = prod(sizes)
         if space <= min(_MOST_CELLS, _CELLS_EACH * self.rows):
             return self._by_place(places, sizes, space, token)
-        keys = np.empty(self.rows, np.int64)
+        return self._by_key(places, sizes, token)
+
+    def _by_key(
+        self, places: Sequence[int], sizes: Sequence[int], token: CancelToken
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        found, rows = np.empty(0, np.int64), np.empty(0, np.int64)
+        keys: list[NDArray[np.int64]] = []
         for start in range(0, self.rows, _PIECE):
             token.check()
-            piece = slice(start, start + _PIECE)
-            keys[piece] = self._keys(places, sizes, piece)
-        keys.sort()
-        token.check()
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))
-        return keys[starts], np.diff(starts, append=self.rows)
+            keys.append(self._keys(places, sizes, slice(start, start + _PIECE)))
+            # Keys wait until they are as many as those that are known, so each is merged few times.
+            if len(keys) * _PIECE >= max(_WAITING, len(found)):
+                found, rows = _merged(found, rows, keys)
+                keys = []
+        return _merged(found, rows, keys) if keys else (found, rows)
 
     def _by_place(
         self, places: Sequence[int], sizes: Sequence[int], space: int, token: CancelToken
@@ -79,8 +87,8 @@ class CodedRows:
         places: Sequence[int],
         sizes: Sequence[int],
         piece: slice,
-        kind: type[np.integer[Any]] = np.int64,
-    ) -> NDArray[np.integer[Any]]:
+        kind: type[Any] = np.int64,
+    ) -> NDArray[Any]:
         keys = np.zeros(len(self.codes[places[0]][piece]), kind)
         for place, size in zip(places, sizes, strict=True):
             keys *= size
@@ -113,6 +121,24 @@ class CodedRows:
                 cursor.register("piece", pa.table(columns))
                 cursor.execute(f"{made} SELECT {listed} FROM piece")
                 made = f"INSERT INTO {DATA}"
+
+
+def _merged(
+    found: NDArray[np.int64], rows: NDArray[np.int64], keys: Sequence[NDArray[np.int64]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Ascending keys and their rows with more keys, in any order, of a row each."""
+    more = np.concatenate(keys)
+    more.sort()
+    starts = np.flatnonzero(np.diff(more, prepend=-1))
+    new, counts = more[starts], np.diff(starts, append=len(more))
+    if not len(found):
+        return new, counts
+    del more
+    both = np.concatenate([found, new])
+    order = np.argsort(both, kind="stable")  # two ascending runs, which it merges
+    both = both[order]
+    starts = np.flatnonzero(np.diff(both, prepend=-1))
+    return both[starts], np.add.reduceat(np.concatenate([rows, counts])[order], starts)
 
 
 def narrow(values: int) -> np.dtype[Any]:

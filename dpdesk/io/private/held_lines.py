@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpdesk.core.source_spec import KEEP, SourceSpec
+from dpdesk.core.systems import memory
 from dpdesk.io.coded_rows import CodedRows, narrow
 from dpdesk.io.coding import texts
 from dpdesk.io.csvload import RAW
@@ -23,9 +24,10 @@ from dpdesk.io.private.values import value_sql
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MOST_HELD, MOST_IN_ALL, MOST_BYTES = 1 << 16, 1 << 20, 1 << 30
-"""Different texts of a column and of all, and bytes of codes; beyond, lines go into the database,
-which has a limit of memory and spills.
+MOST_HELD, MOST_IN_ALL, LEAST_ROOM = 1 << 16, 1 << 20, 1 << 30
+"""Different texts of a column and of all, and bytes of codes, of which an eighth of the computer's
+memory is taken where that is more; beyond, lines go into the database, which has a limit of memory
+and spills.
 """
 MOST_COLUMNS = 1_000
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -40,7 +42,7 @@ class HeldLines:
         self._values: dict[str, dict[str, str]] = {kind: {} for kind in kinds}
         self._places: list[dict[str, int]] = [{} for _ in kinds]
         self._blocks: list[list[Codes]] = []
-        self._bytes, self._full = 0, False
+        self._room, self._bytes, self._full = max(LEAST_ROOM, memory() // 8), 0, False
 
     def prepared(self, lines: SplitLines) -> list[NumberedTexts] | None:
         """What :meth:`take` takes of some lines, made by any thread; None where that is no use."""
@@ -62,7 +64,7 @@ class HeldLines:
         self._blocks.append(codes)
         self._bytes += sum(each.nbytes for each in codes)
         sizes = [len(places) for places in self._places]
-        self._full = max(sizes) > MOST_HELD or sum(sizes) > MOST_IN_ALL or self._bytes > MOST_BYTES
+        self._full = max(sizes) > MOST_HELD or sum(sizes) > MOST_IN_ALL or self._bytes > self._room
         return True
 
     def _look_up(
@@ -82,22 +84,25 @@ class HeldLines:
             cursor.unregister("listed")
 
     def coded(self) -> CodedRows | None:
-        """All rows; None where lines are not held, or a column has too many values for codes."""
+        """All rows, held here no longer; None where lines are not held, or a column has too many
+        values for codes.
+        """
         rows = sum(len(codes[0]) for codes in self._blocks)
         many = any(len(places) > most_coded(rows) for places in self._places)
         if many or self._full:
             return None
         domains = [tuple(sorted(places)) for places in self._places]
         columns: list[Codes] = []
-        for j, (places, domain) in enumerate(zip(self._places, domains, strict=True)):
+        for places, domain in zip(self._places, domains, strict=True):
             kind, rank = narrow(len(domain)), {value: at for at, value in enumerate(domain)}
             ranks = np.array([rank[value] for value in places], kind)
             column, start = np.empty(rows, kind), 0
             for codes in self._blocks:
-                stop = start + len(codes[j])
-                np.take(ranks, codes[j], out=column[start:stop], mode="clip")
-                start = stop
+                own = codes.pop(0)
+                np.take(ranks, own, out=column[start : start + len(own)], mode="clip")
+                start += len(own)
             columns.append(column)
+        self._blocks = []
         return CodedRows(tuple(domains), tuple(columns), rows)
 
     def put(self, cursor: DuckDBPyConnection) -> None:

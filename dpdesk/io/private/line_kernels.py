@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dpdesk.core.compiled import kernel
 from dpdesk.io.line_kernels import blank_length
 
 Array = Any
 """A numpy array; inside compiled code element types come from the caller."""
 _LF, _CR, _END, _HIGH = 0x0A, 0x0D, 0x1A, 0x80
+_PACKED, _SIZE = 14, np.uint64(56)
+"""The most bytes of a field that are told by two numbers, of which the second has their number."""
+_NO_FIELD, _FACTOR = np.uint64((1 << 64) - 1), np.uint64(0x369DEA0F31A53F85)
 _MOST_TRIES = 1_000
 """Places that are looked at for a field: a file whose fields were made to share one ends here."""
 
@@ -252,11 +257,13 @@ def hides(data: Array, at: int, quoted: bool, marks: Array) -> bool:
 @kernel
 def number_fields(
     data: Array,
+    words: Array,
     firsts: Array,
     sizes: Array,
     marks: Array,
     slots: Array,
     single: Array,
+    packs: Array,
     lines: Array,
     numbers: Array,
     counts: Array,
@@ -265,7 +272,9 @@ def number_fields(
 
     ``firsts`` and ``sizes`` stand by line and column, all else by column: ``numbers`` by line,
     ``counts`` how many there are, and ``lines[:, n]`` a line that holds what has the number n.
-    ``slots`` are zeros, of each column a power of two; ``single`` are 256, for fields of one byte.
+    ``slots`` are zeros, of each column a power of two; ``single`` are 256, for fields of one byte;
+    ``packs[:, n]`` are short fields as two numbers (:func:`_packed`). ``words`` are the bytes of
+    ``data``, eight in one, least first, and 24 or more behind them.
     A count of -1: there are more than ``lines`` has room for, or too many share a place in
     ``slots``. All columns of a line are looked at together, for they stand together.
     """
@@ -275,17 +284,23 @@ def number_fields(
             first, size = firsts[line, column], sizes[line, column]
             if counts[column] < 0:
                 continue
-            at = first >> 2
-            if size != 1:
-                at = _free_or_same(data, firsts, sizes, marks, slots, lines, line, column)
-                held = slots[column, at] if at >= 0 else -1
-            else:
+            at, low, high = first >> 2, _NO_FIELD, _NO_FIELD
+            if size == 1:
                 if first & 2:
                     at += hides(data, at, first & 1 == 1, marks)
                 held = single[column, data[at]]
+            elif size <= _PACKED:
+                low, high = _packed(data, words, first, size, marks)
+                at = _free_or_known(packs, slots, column, low, high)
+                held = slots[column, at] if at >= 0 else -1
+            else:
+                at = _free_or_same(data, firsts, sizes, marks, slots, lines, line, column)
+                held = slots[column, at] if at >= 0 else -1
             if held == 0 and counts[column] < room:
-                held = counts[column] + 1
+                packs[column, counts[column], 0] = low
+                packs[column, counts[column], 1] = high
                 lines[column, counts[column]] = line
+                held = counts[column] + 1
                 counts[column] = held
                 if size == 1:
                     single[column, data[at]] = held
@@ -294,6 +309,49 @@ def number_fields(
             elif held <= 0:
                 counts[column] = -1
             numbers[column, line] = held - 1
+
+
+@kernel
+def _packed(data: Array, words: Array, first: int, size: int, marks: Array) -> Any:
+    """The bytes of a field and how many these are as two numbers; unreadable ones share theirs."""
+    if first < 0:
+        return np.uint64(0), np.uint64(_PACKED + 1) << _SIZE
+    if first & 2 == 0:
+        # A field in two looks without a loop: how long it is cannot be foreseen.
+        half = min(size, 7)
+        low, high = _word(words, first >> 2, half), _word(words, (first >> 2) + 7, size - half)
+        return low, high | np.uint64(size) << _SIZE
+    low, high, at = np.uint64(0), np.uint64(0), first >> 2
+    for n in range(size):
+        at += hides(data, at, first & 1 == 1, marks)
+        if n < 7:
+            low |= np.uint64(data[at]) << np.uint64(8 * n)
+        else:
+            high |= np.uint64(data[at]) << np.uint64(8 * (n - 7))
+        at += 1
+    return low, high | np.uint64(size) << _SIZE
+
+
+@kernel
+def _word(words: Array, at: int, size: int) -> Any:
+    """Up to seven bytes from a place as a number, the first one as its last digits."""
+    place, shift = at >> 3, np.uint64(8 * (at & 7))
+    behind = (words[place + 1] << np.uint64(1)) << (np.uint64(63) - shift)
+    return (words[place] >> shift | behind) & ((np.uint64(1) << np.uint64(8 * size)) - np.uint64(1))
+
+
+@kernel
+def _free_or_known(packs: Array, slots: Array, column: int, low: Any, high: Any) -> int:
+    """The place in ``slots`` of a field by its two numbers, or a free one; -1: it is too far."""
+    last = slots.shape[1] - 1
+    mixed = (low ^ (high * _FACTOR)) * _FACTOR
+    at = np.int64(mixed >> np.uint64(32)) & last
+    for _ in range(_MOST_TRIES):
+        held = slots[column, at] - 1
+        if held < 0 or (packs[column, held, 0] == low and packs[column, held, 1] == high):
+            return int(at)
+        at = (at + 1) & last
+    return -1
 
 
 @kernel

@@ -38,7 +38,7 @@ Places: TypeAlias = NDArray[np.int64]
 Sizes: TypeAlias = NDArray[np.int32]
 NumberedTexts: TypeAlias = tuple[Sequence[str], NDArray[np.int32]]
 """Different texts, and for each line the number of its own."""
-_BLOCK, _FEW = 1 << 19, 256
+_BLOCK, _FEW, _LF, _CR = 1 << 19, 256, 0x0A, 0x0D
 _SIGN = np.frombuffer(UNREADABLE.encode(), np.uint8)
 _LOST = "\udc80"
 """What stands for bytes that are no text: no UTF-8 has it, so its line is unreadable."""
@@ -203,10 +203,12 @@ class TextLines:
 class SplitLines:
     """Lines of a text and where their wanted fields stand: places and sizes by line and column.
 
-    ``filled`` tells which lines hold more than blanks, ``lost`` how many are unreadable.
+    ``filled`` tells which lines hold more than blanks, ``lost`` how many are unreadable; ``words``
+    are the bytes of ``data``, eight in one, and some more.
     """
 
     data: Bytes
+    words: NDArray[np.uint64]
     marks: Places
     firsts: Places
     sizes: Sizes
@@ -259,9 +261,10 @@ class SplitLines:
         rows, columns = firsts.shape
         slots = np.zeros((columns, 2 << most.bit_length()), np.int32)
         single, lines = np.zeros((columns, 256), np.int32), np.empty((columns, most), np.int64)
+        packs = np.empty((columns, most, 2), np.uint64)
         numbers, counts = np.empty((columns, rows), np.int32), np.zeros(columns, np.int64)
-        ways = slots, single, lines, numbers, counts
-        number_fields(self.data, firsts, sizes, self.marks, *ways)
+        ways = slots, single, packs, lines, numbers, counts
+        number_fields(self.data, self.words, firsts, sizes, self.marks, *ways)
         found: list[NumberedTexts | None] = []
         for column, count in enumerate(counts):
             first = lines[column, : max(count, 0)]
@@ -273,8 +276,10 @@ class SplitLines:
 def _split(block: bytes, grammar: Grammar, places: Places, columns: int) -> SplitLines:
     from dpdesk.io.private.line_kernels import find_lines, split_lines
 
-    data = np.frombuffer(block, np.uint8)
-    most = block.count(b"\n") + block.count(b"\r") + 1
+    words = np.zeros(len(block) // 8 + 4, "<u8")
+    data = words.view(np.uint8)[: len(block)]
+    data[:] = np.frombuffer(block, np.uint8)
+    most = int(np.count_nonzero(data == _LF) + np.count_nonzero(data == _CR)) + 1
     starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
     # Of a single column a line of blanks is a value, as it is for the readers of other methods.
     count = find_lines(data, len(data), starts, stops, len(places) > 1)
@@ -285,7 +290,7 @@ def _split(block: bytes, grammar: Grammar, places: Places, columns: int) -> Spli
     lost = split_lines(
         data, starts[:count], stops[:count], marks, places, LONGEST_LINE, plain, *found
     )
-    return SplitLines(data, marks, firsts, sizes, filled, int(lost))
+    return SplitLines(data, words, marks, firsts, sizes, filled, int(lost))
 
 
 def fields_of(line: str, grammar: Grammar) -> tuple[str, ...] | None:

@@ -108,7 +108,7 @@ LINES = (
 
 
 @pytest.mark.parametrize("more", [{}, {"empty_rows": "keep"}])
-@pytest.mark.parametrize("limit", ["MOST_HELD", "MOST_IN_ALL", "MOST_BYTES"])
+@pytest.mark.parametrize("limit", ["MOST_HELD", "MOST_IN_ALL", "LEAST_ROOM"])
 @pytest.mark.parametrize("most", [1 << 16, 6, 3, 0])
 @pytest.mark.parametrize("block", [1 << 22, 40])
 def test_lines_that_are_held_are_the_rows_of_a_table(
@@ -126,6 +126,7 @@ def test_lines_that_are_held_are_the_rows_of_a_table(
     path, names = tmp_path / "rows.csv", "place,age,true,group"
     path.write_bytes("\n".join([names, *LINES * 7]).encode() + b"\n\xff,2,z,2024-02-29\n")
     monkeypatch.setattr(held_lines, limit, most)
+    monkeypatch.setattr(held_lines, "memory", lambda: 0)
     with closing(opened(path, workspace, **TEXT, **more)) as store:
         assert (store._held is not None) == (most > 6)
         held = seen(store)
@@ -203,14 +204,17 @@ def test_a_column_of_too_many_values_is_not_coded(tmp_path: Path) -> None:
 def test_keys_that_are_sorted_count_as_those_that_have_places(
     tmp_path: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where they are sorted a piece at a time and merged."""
     path = written(tmp_path / "rows.parquet", pa.table({**ODD, "other": ODD["age"]}))
     found = []
-    for most in (1 << 24, 1):
+    for most, piece in ((1 << 24, 1 << 19), (1, 1 << 19), (1, 3)):
         monkeypatch.setattr(coded_rows, "_MOST_CELLS", most)
+        monkeypatch.setattr(coded_rows, "_PIECE", piece)
+        monkeypatch.setattr(coded_rows, "_WAITING", 2 * piece)
         with closing(opened(path, workspace)) as store:
             table = store.frequency_table(list(TYPES), CancelToken())
             found.append((table.codes.tolist(), table.counts.tolist()))
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize("sizes", [(2,) * 8, (7, 3), (256, 255), (256, 256), (65_535,), (65_536,)])

@@ -130,18 +130,45 @@ def test_a_field_of_one_byte_is_the_same_however_it_is_written(tmp_path: Path) -
     assert [numbers.tolist() for _, numbers in seen] == [[0, 0, 1, 2, 2, 3], [0, 1, 1, 2, 2, 3]]
 
 
+@given(st.lists(st.tuples(st.sampled_from(["", '"']), st.integers(0, 18), st.integers(0, 2))))
+def test_fields_of_any_length_are_the_same_however_they_are_written(
+    tmp_path_factory: pytest.TempPathFactory, fields: list[tuple[str, int, int]]
+) -> None:
+    """Short ones are told by two numbers; ``changed`` is in the first or the last place."""
+    texts = []
+    for _, size, changed in fields:
+        text = ["a"] * size
+        if size and changed:
+            text[(0, -1)[changed - 1]] = '"' if changed == 1 and size % 2 else "b"
+        texts.append("".join(text))
+    path = tmp_path_factory.mktemp("lines") / "a.csv"
+    written = [
+        f'{number % 2},"{text.replace(chr(34), chr(34) * 2)}"'
+        if quote or '"' in text
+        else f"1,{text}"
+        for number, (text, (quote, _, _)) in enumerate(zip(texts, fields, strict=True))
+    ]
+    path.write_text("\n".join([*written, "1"]), "utf-8")
+    (step,) = TextLines(path, "utf-8", 0, CancelToken(), silent).split(Grammar(",", '"'), 2, (1,))
+    seen = step().numbered(1 << 16, keep=True)
+    assert seen is not None
+    ((own, numbers),) = seen
+    assert [own[number] for number in numbers] == [*texts, UNREADABLE]
+    assert len(set(own)) == len(own)
+
+
 def test_a_place_for_a_field_is_not_looked_for_without_end(tmp_path: Path) -> None:
     """Where places are crowded, by chance or by design, the search ends."""
     path = tmp_path / "a.csv"
     path.write_bytes(b"".join(b"%d\n" % n for n in range(3_000)))
     (step,) = TextLines(path, "utf-8", 0, CancelToken(), silent).split(Grammar(","), 1, (0,))
     split = step()
-    given = split.data, split.firsts, split.sizes, split.marks
+    given = split.data, split.words, split.firsts, split.sizes, split.marks
     for room, found in ((4096, 3_000), (2048, -1)):
         slots, single = np.zeros((1, room), np.int32), np.zeros((1, 256), np.int32)
         lines, numbers = np.empty((1, 4000), np.int64), np.empty((1, 3000), np.int32)
-        counts = np.zeros(1, np.int64)
-        number_fields(*given, slots, single, lines, numbers, counts)
+        packs, counts = np.empty((1, 4000, 2), np.uint64), np.zeros(1, np.int64)
+        number_fields(*given, slots, single, packs, lines, numbers, counts)
         assert counts == found
 
 
