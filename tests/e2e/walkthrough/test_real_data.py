@@ -14,17 +14,19 @@ from tests.helpers.person import Person
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 COLUMNS = "Columns and their roles"
+LOCAL = "Whole columns generalised, single cells suppressed"
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "quasi"),
     [
-        ("nist/national2019.csv", ("AGEP", "SEX", "RAC1P", "MSP")),
-        ("sdcmicro/testdata.csv", ("sex", "age", "urbrur", "water")),
+        ("nist/national2019.csv", ("AGEP", "SEX", "RAC1P", "MSP", "EDU", "PUMA")),
+        ("eusilc/eusilcS.csv", ("age", "rb090", "db040", "pb220a", "hsize")),
+        ("sdcmicro/testdata.csv", ("sex", "age", "urbrur", "water", "roof", "relat")),
     ],
 )
-def test_a_newcomer_releases_real_data(
+def test_a_newcomer_releases_real_data_and_wipes_no_column(
     person: Person, real_data: Path, tmp_path: Path, name: str, quasi: tuple[str, ...]
 ) -> None:
     table = tmp_path / Path(name).name
@@ -45,6 +47,8 @@ def test_a_newcomer_releases_real_data(
     person.shoot("hierarchies")
     person.go(4)
     person.settled(lambda: person.desk.workbench.explored is not None)
+    person.choose("Model", LOCAL)
+    person.reads("(100 %) are kept in")
     person.shoot("protect")
     person.go(6)
     out = tmp_path / "release"
@@ -62,4 +66,5 @@ def _keeps_its_promise(out: Path, quasi: tuple[str, ...]) -> None:
         rows = list(csv.DictReader(file))
     classes = Counter(tuple(row[name] for name in quasi) for row in rows)
     assert rows
+    assert all(len({row[name] for row in rows} - {"*"}) > 1 for name in quasi)
     assert min(classes.values()) >= 5
