@@ -287,7 +287,7 @@ def _with_thousands(name: str, rows: int, example: str) -> str:
 
 
 def _where_codes(codes: Sequence[str], held: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    """How many rows of which columns hold ``codes``, which may stand for missing values."""
+    """How many rows of which columns hold ``codes``; another note says what they may be."""
     most = sorted(held, key=lambda item: -item[1])
     if not most:
         return ()
@@ -297,7 +297,7 @@ def _where_codes(codes: Sequence[str], held: Sequence[tuple[str, int]]) -> tuple
     ]
     return (
         msg(
-            "Texts that may stand for missing values ({codes}) are in {columns}.",
+            "Columns with {codes}: {columns}.",
             codes=", ".join(f"`{code}`" for code in codes),
             columns=listed(places, _LISTED),
         ),
