@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,3 +24,19 @@ def counted_verifications(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
     monkeypatch.setattr(verifying, "verify_release", counting)
     return seen
+
+
+def counted_calls(work: Callable[[], object]) -> int:
+    """How many functions, also compiled ones, are called by some work of this thread."""
+    calls = 0
+
+    def noted(_frame: object, event: str, _more: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(noted)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
