@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from multiprocessing import get_context
 from pathlib import Path
 from types import MappingProxyType
 
@@ -131,6 +132,15 @@ def write_csv(path: Path, people: Path) -> None:
         database.execute(f"COPY (FROM '{people}') TO '{path}' (FORMAT csv, HEADER)")
 
 
+def write(folder: Path, rows: int, text: bool) -> None:
+    """Write the people into a folder, in Parquet or as text."""
+    people = folder / "people.parquet"
+    write_people(people, rows)
+    if text:
+        write_csv(people.with_suffix(".csv"), people)
+        people.unlink()
+
+
 def _private(method: str, more: str, others: Mapping[str, str] = MappingProxyType({})) -> str:
     """A plan of a method with noise: eight columns with all their categories declared.
 
@@ -172,13 +182,11 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        people = folder / "people.parquet"
-        write_people(people, chosen.rows)
-        head = HEAD
-        if chosen.csv:
-            head = HEAD_OF_CSV
-            write_csv(people.with_suffix(".csv"), people)
-            people.unlink()
+        # In another process, whose memory does not count in those that this one starts.
+        made = get_context("spawn").Process(target=write, args=(folder, chosen.rows, chosen.csv))
+        made.start()
+        made.join()
+        head = HEAD_OF_CSV if chosen.csv else HEAD
         variables = os.environ | {"HOME": str(folder / "home")}
         (folder / "home").mkdir()
         for kind in chosen.only:

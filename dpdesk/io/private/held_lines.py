@@ -30,6 +30,8 @@ memory is taken where that is more; beyond, lines go into the database, which ha
 and spills.
 """
 MOST_COLUMNS = 1_000
+_AT_ONCE = 128
+"""Blocks whose codes are put together: small arrays would pin what is freed between them."""
 Codes = NDArray[np.unsignedinteger[Any]]
 
 
@@ -42,6 +44,7 @@ class HeldLines:
         self._values: dict[str, dict[str, str]] = {kind: {} for kind in kinds}
         self._places: list[dict[str, int]] = [{} for _ in kinds]
         self._blocks: list[list[Codes]] = []
+        self._recent: list[list[Codes]] = []
         self._room, self._bytes, self._full = max(LEAST_ROOM, memory() // 8), 0, False
 
     def prepared(self, lines: SplitLines) -> list[NumberedTexts] | None:
@@ -61,11 +64,19 @@ class HeldLines:
             values = self._values[kind]
             here = [places.setdefault(values[text], len(places)) for text in own]
             codes.append(np.array(here, narrow(len(places)))[numbers])
-        self._blocks.append(codes)
+        self._recent.append(codes)
+        if len(self._recent) >= _AT_ONCE:
+            self._gather()
         self._bytes += sum(each.nbytes for each in codes)
         sizes = [len(places) for places in self._places]
         self._full = max(sizes) > MOST_HELD or sum(sizes) > MOST_IN_ALL or self._bytes > self._room
         return True
+
+    def _gather(self) -> None:
+        """Put the codes of the last blocks together, column by column."""
+        if self._recent:
+            self._blocks.append([np.concatenate(each) for each in zip(*self._recent, strict=True)])
+            self._recent = []
 
     def _look_up(
         self, cursor: DuckDBPyConnection, kind: str, found: Sequence[Sequence[str]]
@@ -87,6 +98,7 @@ class HeldLines:
         """All rows, held here no longer; None where lines are not held, or a column has too many
         values for codes.
         """
+        self._gather()
         rows = sum(len(codes[0]) for codes in self._blocks)
         many = any(len(places) > most_coded(rows) for places in self._places)
         if many or self._full:
@@ -107,6 +119,7 @@ class HeldLines:
 
     def put(self, cursor: DuckDBPyConnection) -> None:
         """Add the rows to the table ``raw``, if there are any, and hold them no longer."""
+        self._gather()
         if not self._blocks:
             return
         import pyarrow as pa

@@ -127,6 +127,7 @@ def test_lines_that_are_held_are_the_rows_of_a_table(
     path.write_bytes("\n".join([names, *LINES * 7]).encode() + b"\n\xff,2,z,2024-02-29\n")
     monkeypatch.setattr(held_lines, limit, most)
     monkeypatch.setattr(held_lines, "memory", lambda: 0)
+    monkeypatch.setattr(held_lines, "_AT_ONCE", 3)
     with closing(opened(path, workspace, **TEXT, **more)) as store:
         assert (store._held is not None) == (most > 6)
         held = seen(store)
