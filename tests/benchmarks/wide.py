@@ -15,14 +15,13 @@ import argparse
 import os
 import sys
 import tempfile
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tests.benchmarks.cold_run import RUN, with_bytecode
-from tests.benchmarks.many_rows import tell
+from tests.benchmarks.many_rows import elsewhere, tell
 
 SUMMARY = """
 import sys, duckdb
@@ -89,11 +88,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = folder / "wide.csv"
-        # In another process, whose memory does not count in those that this one starts.
-        given = path, options.rows, options.columns
-        made = get_context("spawn").Process(target=write_rows, args=given)
-        made.start()
-        made.join()
+        elsewhere("tests.benchmarks.wide:write_rows", path, options.rows, options.columns)
         (folder / "plan.toml").write_text(plan(path, options.columns), encoding="utf-8")
         home = with_bytecode({**os.environ, "DPDESK_HOME": str(folder / "home")}, folder)
         ours = [sys.executable, "-c", RUN]
