@@ -2,10 +2,10 @@
 
 A view of a release is such a set of dimensions, and the noise grows with the number of views.
 Known constructions (affine and projective planes, transversal designs, lines of larger spaces,
-inversive planes, orthogonal arrays, two halves joined, several points in place of one) are compared
-with one that is grown greedily; the smallest are then made smaller by a local search. Surveyed by
-Gordon, Kuperberg and Patashnik, "New constructions for covering designs" (1995); what is known of
-their sizes: the La Jolla Covering Repository.
+inversive planes, hexads, orthogonal arrays, two halves joined, several points in place of one) are
+compared with one that is grown greedily; the smallest are then made smaller by a local search.
+Surveyed by Gordon, Kuperberg and Patashnik, "New constructions for covering designs" (1995); what
+is known of their sizes: the La Jolla Covering Repository.
 """
 
 from __future__ import annotations
@@ -256,6 +256,8 @@ def _shapes(points: int, size: int, strength: int) -> Iterator[Shape]:
             yield order * (order * order + 1), partial(_circles, order)
     if strength == 3 and size >= 4 and points > size + 1:
         yield from _halves(points, size)
+    if strength == 3 and size == 6 and points <= 22:
+        yield 77, _hexads
     if strength == 3 and size == 4:
         degree = (points - 1).bit_length()
         yield comb(1 << degree, 3) // 4, partial(_binary_planes, degree)
@@ -407,6 +409,31 @@ def _circles(order: int) -> Iterator[Block]:
                 inside.append(number)
         if len(inside) > 1:
             yield tuple(inside)
+
+
+def _hexads() -> Iterator[Block]:
+    """The Steiner system S(3, 6, 22): every three of 22 points lie in exactly one of 77 blocks.
+
+    Lines of the projective plane of order 4, each with one point more, and 56 of its 168 sets of
+    six points of which no three lie on a line: any two of the 56 share 0 or 2 points.
+    """
+    lines = [frozenset(line) for line in _lines(3, 4, projective=True)]
+    joining = {pair: line for line in lines for pair in combinations(sorted(line), 2)}
+
+    def ovals(chosen: Block, free: frozenset[int]) -> Iterator[Block]:
+        if len(chosen) == 6:
+            yield chosen
+            return
+        for point in sorted(free):
+            crossed = (joining[other, point] for other in chosen)
+            yield from ovals((*chosen, point), free.difference(range(point + 1), *crossed))
+
+    every = list(ovals((), frozenset(range(21))))
+    for line in lines:
+        yield (*sorted(line), 21)
+    for oval in every:
+        if len(set(oval).intersection(every[0])) % 2 == 0:
+            yield oval
 
 
 def _binary_planes(degree: int) -> Iterator[Block]:

@@ -62,6 +62,12 @@ def test_pairs_in_planes_need_no_block_too_many(points: int, size: int, known: i
     assert len(blocks) == known
 
 
+def test_triples_of_22_points_are_in_one_block_of_six_each() -> None:
+    blocks = design(22, 6, 3)
+    assert not uncovered(22, 3, blocks)
+    assert len(blocks) == least_blocks(22, 6, 3) == 77
+
+
 @pytest.mark.parametrize("points", [32, 45, 56, 64, 72, 80, 90, 99, 128, 200])
 def test_pairs_in_views_of_eight_are_near_the_lower_bound(points: int) -> None:
     blocks = design(points, 8, 2, 1_000_000)
