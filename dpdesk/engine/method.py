@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, overload, runtime_checkable
 
+from dpdesk.core.asks import Ask
 from dpdesk.core.capabilities import UNKNOWN, Capabilities
 from dpdesk.core.charts import Chart, ChartTable, Figure
 from dpdesk.core.errors import DpdeskError
@@ -304,6 +305,7 @@ class Method(ABC):
     with an argument of what it tells about people who are not in the release: any other is refused.
     ``checked_by`` names, for the guarantee and for each key of a public result, the check of this
     method that bears on it (how its claim begins): what is stated without one is not checked.
+    ``asks`` are the decisions without which there is nothing to show, the first ones first.
     ``live`` names the parameters (integer or share) that :meth:`Exploration.view` answers at once:
     forms draw them as sliders. ``explored_for`` names those that an exploration is made for: other
     values ask for another one. ``later`` names keys of plans that this version does not offer yet.
@@ -322,6 +324,7 @@ class Method(ABC):
     promise: ClassVar[str]
     card: ClassVar[MethodCard] = BLANK
     parameters: ClassVar[tuple[Parameter, ...]]
+    asks: ClassVar[tuple[Ask, ...]] = ()
     public_fields: ClassVar[tuple[PublicField, ...]] = ()
     checked_by: ClassVar[Mapping[str, str]] = {}
     live: ClassVar[tuple[str, ...]] = ()

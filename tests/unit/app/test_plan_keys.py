@@ -9,6 +9,7 @@ import pytest
 
 from dpdesk.app.context import AppContext
 from dpdesk.app.planning import PlacedPlan, check_protection, prepare_rows
+from dpdesk.core.asks import open_question
 from dpdesk.core.errors import InputError
 from dpdesk.core.jobs import CancelToken, silent
 from dpdesk.core.plan import Plan
@@ -104,3 +105,15 @@ def test_intervals_chosen_from_the_range_of_the_data_are_noted(
     plan = Plan.from_plain(raw, "p.toml")
     with prepare_rows(offered, PlacedPlan(plan, tmp_path, "p.toml"), CancelToken(), silent) as run:
         assert any("intervals of `age` were chosen" in text for text in run.notes) is told
+
+
+def test_methods_ask_for_settings_that_they_have(offered: AppContext) -> None:
+    """And, before all else, for what a plan without any settings must say."""
+    for method in offered.registry:
+        keys = {parameter.key for parameter in method.parameters}
+        for ask in method.asks:
+            also = {ask.by_file} if ask.by_file else set()
+            also |= {ask.applies.key} if ask.applies else set()
+            assert {*ask.keys, *also} <= keys, (method.id, ask)
+        asked = open_question(method.asks, {}, {})
+        assert asked is None or asked[1] == method.asks[0].keys[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from dpdesk.core.asks import Ask
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_LISTS
 from dpdesk.core.jobs import CancelToken, Report
@@ -99,6 +100,9 @@ class DpChoice(PrivateMethod):
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    asks: ClassVar[tuple[Ask, ...]] = (
+        Ask(("choose",), "State what is chosen: a quantile of a column, or a most frequent value."),
+    )
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {
         "guarantee": "guarantee",

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dpdesk.core.asks import Ask, columns_to_publish
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import OF_CUBES
 from dpdesk.core.jobs import CancelToken, Report, StepStarted
 from dpdesk.core.method_card import ANYONE, EVERYONE, MethodCard
-from dpdesk.core.parameters import Parameter
+from dpdesk.core.parameters import Condition, Parameter
 from dpdesk.core.public_fields import PublicField, Tells, fields_of, settings
 from dpdesk.engine.cubes.parameters import PARAMETERS
 from dpdesk.engine.method import Exploration
@@ -140,6 +141,14 @@ class DpCube(PrivateMethod):
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    asks: ClassVar[tuple[Ask, ...]] = (
+        columns_to_publish("dimensions", "Dimensions"),
+        Ask(
+            ("theta",),
+            "State which error counts as precise.",
+            applies=Condition("planner", ("pmost",)),
+        ),
+    )
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from dpdesk.core.asks import Ask
 from dpdesk.core.capabilities import Capabilities, Content, Protection, Spending, Use
 from dpdesk.core.export_formats import PLAIN
 from dpdesk.core.jobs import CancelToken, Report
@@ -97,6 +98,19 @@ class DpGraph(PrivateMethod):
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    asks: ClassVar[tuple[Ask, ...]] = (
+        Ask(
+            ("ends",),
+            "Check the two columns that name the ends of an edge. Nothing is counted.",
+            least=2,
+        ),
+        Ask(
+            ("nodes",),
+            "List all possible nodes under “Nodes”, or give {column} a hierarchy file that was "
+            "not made from the data: a private release must not learn them from the data.",
+            by_file="ends",
+        ),
+    )
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY
 

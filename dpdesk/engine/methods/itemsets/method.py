@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dpdesk.core.asks import Ask, columns_to_publish
 from dpdesk.core.capabilities import (
     Capabilities,
     ComparisonWords,
@@ -147,6 +148,7 @@ class Itemsets(PrivateMethod):
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    asks: ClassVar[tuple[Ask, ...]] = (columns_to_publish("dimensions", "Items"),)
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {
         "guarantee": "guarantee",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpdesk.core.asks import Ask, columns_to_publish
 from dpdesk.core.capabilities import (
     Capabilities,
     ComparisonWords,
@@ -154,6 +155,7 @@ class PriView(PrivateMethod):
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    asks: ClassVar[tuple[Ask, ...]] = (columns_to_publish("dimensions", "Dimensions"),)
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {
         **{key: claim for key, claim in CHECKED_BY.items() if key not in ("cuboids", "exact")},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from dpdesk.core.asks import Ask
 from dpdesk.core.capabilities import (
     Capabilities,
     ComparisonWords,
@@ -104,6 +105,11 @@ class RandomisedResponse(DrawnRowsMethod, PaidRowsMethod):
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    asks: ClassVar[tuple[Ask, ...]] = (
+        Ask(("drawn",), "Name the columns to draw. No value is looked at."),
+        Ask(("domains",), "Declare the categories of each column to draw."),
+        Ask(("epsilon",), "Enter ε, the privacy loss that you are willing to spend."),
+    )
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = {
         GUARANTEE: "the words of the guarantee",

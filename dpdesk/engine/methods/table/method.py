@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from dpdesk.core.asks import Ask
 from dpdesk.core.capabilities import (
     Capabilities,
     ComparisonWords,
@@ -164,6 +165,12 @@ class ProtectedTables(CellsMethod):
     )
     card: ClassVar[MethodCard] = CARD
     parameters: ClassVar[tuple[Parameter, ...]] = PARAMETERS
+    asks: ClassVar[tuple[Ask, ...]] = (
+        Ask(
+            ("rows", "columns", "tables"),
+            "Put columns of the data in the rows or columns of the table.",
+        ),
+    )
     explored_for: ClassVar[tuple[str, ...]] = ("marks",)
     public_fields: ClassVar[tuple[PublicField, ...]] = PUBLIC_FIELDS
     checked_by: ClassVar[Mapping[str, str]] = CHECKED_BY

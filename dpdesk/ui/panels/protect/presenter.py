@@ -14,6 +14,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
 
 from dpdesk.app.types import Candidate, ExplorationView, Explored, Method, Role, WorkState
+from dpdesk.core.asks import open_question
 from dpdesk.core.charts import Figure
 from dpdesk.core.cube_parameters import PositiveParameter
 from dpdesk.core.jobs import CancelToken, Report
@@ -26,7 +27,6 @@ from dpdesk.core.parameters import (
     plain_number,
 )
 from dpdesk.ui.jobs import JobCancelled, JobDone, JobFailed, JobHub
-from dpdesk.ui.words.numbers import short_name
 from dpdesk.ui.words.settings import same_value, strength_words
 from dpdesk.ui.words.spoken import said
 
@@ -116,77 +116,10 @@ class StillOpen(NamedTuple):
 
 
 def still_open(method: Method | None, work: WorkState) -> StillOpen | None:
-    """What somebody has to decide before there is anything to show; None when nothing.
-
-    A missing budget is no hindrance: plans are drawn for a supposed one.
-    """
-    if method is None:
-        return None
-    given = work.parameters
-    if any(parameter.key == "cells" for parameter in method.parameters):
-        return None if any(map(given.get, ("rows", "columns", "tables"))) else _open_tables()
-    if not method.capabilities.spends:
-        return None
-    if not method.capabilities.blind:
-        return _open_draws(work)
-    if any(parameter.key == "ends" for parameter in method.parameters):
-        return _open_ends(work)
-    if any(parameter.key == "choose" for parameter in method.parameters):
-        if given.get("choose"):
-            return None
-        text = translate(
-            "Protect", "State what is chosen: a quantile of a column, or a most frequent value."
-        )
-        return StillOpen(text, "choose")
-    if not given.get("dimensions"):
-        text = translate(
-            "Protect",
-            "Choose what to publish: check the columns under “{field}”. Nothing is counted.",
-        )
-        field = next(one.label for one in method.parameters if one.key == "dimensions")
-        return StillOpen(text.format(field=said(field)), "dimensions")
-    if given.get("planner") == "pmost" and given.get("theta") is None:
-        return StillOpen(translate("Protect", "State which error counts as precise."), "theta")
-    return None
-
-
-def _open_tables() -> StillOpen:
-    text = translate("Protect", "Put columns of the data in the rows or columns of the table.")
-    return StillOpen(text, "rows")
-
-
-def _open_draws(work: WorkState) -> StillOpen | None:
-    """What rows with drawn values still lack; None when nothing."""
-    given = work.parameters
-    if not given.get("drawn"):
-        text = translate("Protect", "Name the columns to draw. No value is looked at.")
-        return StillOpen(text, "drawn")
-    if not given.get("domains"):
-        text = translate("Protect", "Declare the categories of each column to draw.")
-        return StillOpen(text, "domains")
-    if given.get("epsilon") is None:
-        text = translate("Protect", "Enter ε, the privacy loss that you are willing to spend.")
-        return StillOpen(text, "epsilon")
-    return None
-
-
-def _open_ends(work: WorkState) -> StillOpen | None:
-    """What a graph still lacks; None when nothing."""
-    ends = work.parameters.get("ends")
-    if not isinstance(ends, list | tuple) or len(ends) < 2:
-        text = translate(
-            "Protect",
-            "Check the two columns that name the ends of an edge. Nothing is counted.",
-        )
-        return StillOpen(text, "ends")
-    if not work.parameters.get("nodes") and ends[0] not in work.hierarchies:
-        text = translate(
-            "Protect",
-            "List all possible nodes under “Nodes”, or give {column} a hierarchy file that was not "
-            "made from the data: a private release must not learn them from the data.",
-        )
-        return StillOpen(text.format(column=short_name(str(ends[0]))), "nodes")
-    return None
+    """What somebody has to decide before there is anything to show; None when nothing."""
+    asks = () if method is None else method.asks
+    found = open_question(asks, work.parameters, work.hierarchies)
+    return None if found is None else StillOpen(said(found[0]), found[1])
 
 
 # ---- searching
