@@ -18,7 +18,7 @@ from dpdesk.core.errors import InputError
 from dpdesk.core.frequency import FrequencySource, FrequencyTable, Population
 from dpdesk.core.hierarchy import Hierarchy
 from dpdesk.core.jobs import CancelToken
-from dpdesk.core.messages import msg
+from dpdesk.core.messages import joined, msg
 from dpdesk.core.parameters import exact_number
 from dpdesk.core.recoding import TupleRecoding
 from dpdesk.core.release import CheckStatus, ClaimCheck, GroupSizes, PublishedTable
@@ -700,7 +700,7 @@ def _metric_checks(
         right = [check for check in tried if check.status is not _FAILED]
         best = right[0] if right else tried[0]
         if right and best is not tried[0]:
-            best = replace(best, found=f"{best.found}, {_EARLIER}")
+            best = replace(best, found=joined([best.found, _EARLIER], ", "))
         checks.append(best)
     if "entropy" in claimed:
         entropy = math.fsum(_entropy(found, place) for place in range(len(found.levels)))

@@ -338,21 +338,25 @@ class SheetCells:
         )
         return kept
 
-    def _place(self) -> str:
-        return msg(
-            "row {number:,}, column {column_letters}",
-            number=self._number,
-            column_letters=column_letters(self._column),
-        )
-
     def _note(self, kind: str, what: str) -> None:
-        place = self._place()
-        self._notes.add(f"{kind} {self._column}", f"{place[:1].upper()}{place[1:]}: {what}")
+        note = msg(
+            "Row {number:,}, column {letters}: {what}",
+            number=self._number,
+            letters=column_letters(self._column),
+            what=what,
+        )
+        self._notes.add(f"{kind} {self._column}", note)
 
     def _fault(self, code: str, what: str, hint: str) -> InputError:
         return InputError(
             code,
-            f"{self._name}, {self._place()}: {what}.",
+            msg(
+                "{name}, row {number:,}, column {letters}: {what}.",
+                name=self._name,
+                number=self._number,
+                letters=column_letters(self._column),
+                what=what,
+            ),
             hint=hint,
             details={"row": self._number},
         )

@@ -15,6 +15,8 @@ import pytest
 import xlsxwriter
 
 from dpdesk.core.errors import InputError
+from dpdesk.core.language import listening, speaking
+from dpdesk.core.language.speaker import voice
 from dpdesk.io.formats.excel import cells as workbook_cells
 from dpdesk.io.formats.excel import parts as workbook_parts
 from dpdesk.io.formats.excel.cells import duration_text, moment_text
@@ -162,7 +164,12 @@ def test_numbers_that_are_no_dates_are_kept_and_noted(tmp_path: Path) -> None:
     cells = [f'<c s="1"><v>{value}</v></c>' for value in values]
     done = head(_sheet(tmp_path / "a.xlsx", *cells, styles=styles))
     assert done.head == (("60", "-1", "2958466", "1900-02-28", "1900-03-01", "0.5"),)
-    assert "Row 2, column A: the number 60 is not a date; it is kept as a number." in done.notes
+    note = "Row 2, column A: the number 60 is not a date; it is kept as a number."
+    assert note in done.notes
+    with speaking("de"), listening() as english:
+        said = voice().say(next(each for each in done.notes if each == note))
+    assert said.startswith("Zeile 2, Spalte A: ")
+    assert english == []
 
 
 def test_parts_that_are_named_and_not_there_are_refused(tmp_path: Path) -> None:
